@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
+find_package(ZLIB REQUIRED)
+if(UDV_BUILD_CLI)
+  find_package(CLI11 REQUIRED)
+  find_package(tomlplusplus REQUIRED)
+endif()
+
+find_program(UDV_CCACHE ccache)
+if(UDV_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${UDV_CCACHE})
+endif()

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+/// Known entries of a rows x cols matrix: value[t] stands at (row[t], col[t]), 0-based.
+/// Where `symmetric`, an entry also stands at its mirror image and is listed once.
+struct Entries {
+  Index rows = 0;
+  Index cols = 0;
+  bool symmetric = false;
+  std::vector<std::int32_t> row;
+  std::vector<std::int32_t> col;
+  std::vector<double> value;
+
+  Index size() const { return static_cast<Index>(value.size()); }
+};
+
+}  // namespace udv

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace udv {
+
+/// An argument that makes no sense; the message names it, its value and what was expected.
+class InvalidArgument : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+/// A file that cannot be read or written; the message starts with its path and position.
+class IoError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Joins its arguments into one message.
+template <typename... Parts>
+std::string message(const Parts&... parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  return text.str();
+}
+
+/// Throws `Error` with the joined message unless the condition holds.
+template <typename Error = InvalidArgument, typename... Parts>
+void require(bool condition, const Parts&... parts) {
+  if (!condition) throw Error(message(parts...));
+}
+
+}  // namespace udv

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+
+#include "udv/core/random.hpp"
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+/// y = S x for a symmetric S that is known by its product alone.
+using SymmetricProduct = std::function<void(const Vector<double>& x, Vector<double>& y)>;
+
+struct EigenPairs {
+  Vector<double> values;   ///< smallest first
+  Matrix<double> vectors;  ///< one unit column per value
+};
+
+/// The `count` smallest eigenpairs of an n x n symmetric S by `steps` Lanczos steps with full
+/// reorthogonalisation (fewer pairs where the Krylov space is exhausted). Memory n * steps.
+EigenPairs smallest_eigenpairs(Index n, const SymmetricProduct& product, Index count, Index steps,
+                               Random& random);
+
+}  // namespace udv

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+/// Threads that kernels may use; 0 or less means all cores. Results do not depend on it.
+void set_num_threads(int count);
+int num_threads();
+
+/// Runs body(begin, end) over 0 .. size - 1 cut into blocks of `block` indices, on all threads.
+/// The cut depends on the sizes alone, never on the number of threads, so partial sums per block
+/// that are added in order give the same bits everywhere. Threads inherit the caller's
+/// floating-point mode. One block or one thread: a plain call.
+void parallel_blocks(Index size, Index block, const std::function<void(Index, Index)>& body);
+
+/// <a, b> for equally shaped dense arrays, block by block in a fixed order.
+double dot(const double* a, const double* b, Index size);
+
+template <typename Left, typename Right>
+double dot(const Eigen::PlainObjectBase<Left>& a, const Eigen::PlainObjectBase<Right>& b) {
+  return dot(a.data(), b.data(), a.size());
+}
+
+template <typename Dense>
+double squared_norm(const Eigen::PlainObjectBase<Dense>& a) {
+  return dot(a, a);
+}
+
+/// Sets flush-to-zero while alive: columns on their way to zero would otherwise pass through
+/// denormal numbers, which are a hundred times slower.
+class FlushToZero {
+ public:
+  FlushToZero();
+  ~FlushToZero();
+  FlushToZero(const FlushToZero&) = delete;
+  FlushToZero& operator=(const FlushToZero&) = delete;
+
+ private:
+  unsigned saved_;
+};
+
+}  // namespace udv

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+/// The one source of randomness. std::mt19937_64 is fixed by the standard; its distributions are
+/// not, so the transforms are ours: a seed gives the same numbers with every standard library.
+/// Streams of one seed are independent: each purpose takes its own.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed, std::uint64_t stream = 0);
+
+  double uniform();           ///< in [0, 1)
+  double normal();            ///< mean 0, variance 1 (polar method)
+  Index below(Index limit);   ///< uniform in 0 .. limit - 1
+  std::uint64_t bits() { return engine_(); }
+
+  template <typename Dense>
+  void fill_normal(Eigen::MatrixBase<Dense>& values) {
+    for (Index i = 0; i < values.rows(); ++i)
+      for (Index j = 0; j < values.cols(); ++j) values(i, j) = normal();
+  }
+
+ private:
+  std::mt19937_64 engine_;
+  double spare_ = 0;
+  bool has_spare_ = false;
+};
+
+/// Names of the streams, so that no two purposes share one.
+enum RandomStream : std::uint64_t {
+  kStreamInitialFactors = 1,
+  kStreamLanczos = 2,
+  kStreamHoldout = 3,
+  kStreamProblem = 4,
+  kStreamProbe = 5,
+};
+
+}  // namespace udv

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace udv::io {
+
+/// The whole file as bytes; a name that ends in .gz is unpacked (all members of it). Throws IoError
+/// naming the path where it is missing, a folder, unreadable, or damaged gzip data.
+std::string read_bytes(const std::filesystem::path& path);
+
+/// Writes to a temporary name in the same folder, then renames: a crash never leaves half a file.
+/// Throws IoError naming the path; the temporary file is removed on failure. A folder or a device
+/// is refused.
+void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace udv::io

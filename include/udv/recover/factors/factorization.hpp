@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "udv/core/spectrum.hpp"
+#include "udv/recover/factors/stack.hpp"
+#include "udv/recover/operators/measurement_operator.hpp"
+
+namespace udv {
+
+/// A way to write X as a product. The methods differ in nothing but these two switches.
+struct Method {
+  std::string_view name;
+  std::string_view formula;
+  bool symmetric;  ///< V is U
+  bool diagonal;   ///< a factor diag(d), d >= 0, with U and V in Frobenius balls
+};
+
+/// bm, udu, uv, udv.
+const std::array<Method, 4>& methods();
+/// The method of that name. Throws InvalidArgument listing the names.
+const Method& method_named(std::string_view name);
+
+/// Gradient of f in (U, V) stacked and in d.
+template <typename Scalar>
+struct FactorGradient {
+  RowMatrix<Scalar> Z;
+  Vector<Scalar> d;
+};
+
+/// X = U diag(d) V^T with its constraint set. Without a diagonal factor d stays 1 and nothing is
+/// constrained; with one, |U|_F <= alpha, |V|_F <= alpha and d >= 0.
+template <typename Scalar>
+class Factorization {
+ public:
+  Factorization() = default;
+  /// Gaussian U and V, each scaled to Frobenius norm `init_norm`; d = 1.
+  Factorization(const Method& method, Index rows, Index cols, Index columns, double init_norm,
+                std::uint64_t seed);
+  Factorization(const Method& method, Stack<Scalar> Z, Vector<Scalar> d);
+
+  const Method& method() const { return *method_; }
+  const Stack<Scalar>& stack() const { return Z_; }
+  const Vector<Scalar>& d() const { return d_; }
+  Index columns() const { return d_.size(); }
+
+  /// y = A(X)
+  void measure(const MeasurementOperator<Scalar>& op, Vector<Scalar>& y) const;
+  /// With G = A*(z) V above A*(z)^T U: gradients G diag(d) and diag(U^T A*(z) V); where symmetric
+  /// 2 A*(z) U diag(d) and diag(U^T A*(z) U).
+  void pull_back(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& z,
+                 FactorGradient<Scalar>& gradient) const;
+  /// (U, V, d) -= step * gradient, all at once.
+  void take_step(const FactorGradient<Scalar>& gradient, double step);
+  /// Projects onto the constraint set. True where a ball was active.
+  bool project(double alpha);
+
+  double norm_u() const;
+  /// d_c |u_c| |v_c|: the size of each column's part of X.
+  Vector<double> magnitudes() const;
+  /// Columns whose part of X is zero and stays zero: u_c = 0 and v_c = 0, or one of them and d_c.
+  std::vector<Index> inert_columns() const;
+  void remove(const std::vector<Index>& columns);
+
+  /// SVD of X, or its eigendecomposition where symmetric.
+  FactoredSvd svd() const;
+  /// sqrt(d) absorbed into U and V: X = U V^T.
+  Stack<Scalar> absorbed() const;
+
+  /// Reads or writes every member, for checkpoints.
+  template <typename Archive>
+  friend void fields(Archive& archive, Factorization& factors) {
+    std::string name(factors.method_ ? factors.method_->name : "");
+    archive(name, factors.Z_.Z, factors.Z_.rows, factors.Z_.symmetric, factors.d_);
+    factors.method_ = name.empty() ? nullptr : &method_named(name);
+  }
+
+ private:
+  const Method* method_ = nullptr;
+  Stack<Scalar> Z_;
+  Vector<Scalar> d_;
+};
+
+}  // namespace udv

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "udv/core/entries.hpp"
+#include "udv/recover/operators/measurement_operator.hpp"
+
+namespace udv {
+
+/// One sparse pattern, listed by rows or by columns. Line i holds positions first[i] to first[i+1]:
+/// `other` is the index on the other side, `entry` the number of the measurement.
+struct SparseLines {
+  std::vector<std::int32_t> first, other, entry;
+  Index lines() const { return static_cast<Index>(first.size()) - 1; }
+};
+
+/// A(X)_t = X(row[t], col[t]). With R the sparse matrix that holds z at these places,
+/// A*(z) = R, or (R + R^T) / 2 where symmetric. Entries are numbered in the order given.
+/// Every kernel owns its output lines: threads never meet and the order of sums is fixed.
+template <typename Scalar>
+class EntriesOperator final : public MeasurementOperator<Scalar> {
+ public:
+  /// Takes the pattern of `entries`; values are ignored. Throws InvalidArgument on an index
+  /// outside the matrix, on no entries and on a symmetric pattern that is not square.
+  explicit EntriesOperator(const Entries& entries);
+
+  std::string_view name() const override { return "entries"; }
+  void apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d, const ConstRows<Scalar>& V,
+             Vector<Scalar>& y) const override;
+  void adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+                     Rows<Scalar> out) const override;
+  void adjoint_transpose_times(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+                               Rows<Scalar> out) const override;
+  double mean_gain() const override;
+  double norm_bound() const override { return 1.0; }
+  std::unique_ptr<Linearization<Scalar>> linearize(const Stack<Scalar>& Z) const override;
+  /// sum_i min(k, entries of line i) - k^2 (symmetric: - k (k - 1) / 2): a line with fewer than k
+  /// entries has only so many parameters that show.
+  double degrees_of_freedom(Index rank) const override;
+  /// Peels off lines with fewer than `rank` entries to lines that remain: given all else, such a
+  /// line has free parameters, so its entries tell nothing about its partners. What remains falls
+  /// into connected blocks; entries between two blocks are open.
+  Undetermined undetermined(Index rank) const override;
+  std::unique_ptr<MeasurementOperator<Scalar>> subset(
+      const std::vector<Index>& which) const override;
+
+  const SparseLines& by_row() const { return by_row_; }
+  const SparseLines& by_col() const { return by_col_; }
+
+ private:
+  SparseLines by_row_, by_col_;
+};
+
+}  // namespace udv

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Cholesky>
+
+#include "udv/recover/operators/measurement_operator.hpp"
+
+namespace udv {
+
+/// Gauss-Newton model built from an operator's own products:
+///   J P = A(P_U V^T + U P_V^T),  J^T w = (A*(w) V; A*(w)^T U);  symmetric: 2 A(P U^T), 2 A*(w) U.
+/// Preconditioner: A*A ~ gain I gives one k x k block for all rows of U (gain V^T V + damping I),
+/// and one for all rows of V. Exact for an isometry up to the coupling between U and V.
+template <typename Scalar>
+class GenericLinearization : public Linearization<Scalar> {
+ public:
+  GenericLinearization(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z);
+
+  void normal_product(const RowMatrix<Scalar>& P, RowMatrix<Scalar>& Y) override;
+  double mean_diagonal() const override;
+  void factor_preconditioner(double damping) override;
+  void precondition(const RowMatrix<Scalar>& R, RowMatrix<Scalar>& Y) const override;
+
+ protected:
+  const Stack<Scalar>& Z_;
+
+ private:
+  const MeasurementOperator<Scalar>& op_;
+  double gain_;
+  RowMatrix<Scalar> left_, right_;  // [P_U U] and [V P_V]
+  Vector<Scalar> measured_;
+  Matrix<Scalar> gram_u_, gram_v_;
+  Eigen::LLT<Matrix<Scalar>> block_u_, block_v_;
+};
+
+}  // namespace udv

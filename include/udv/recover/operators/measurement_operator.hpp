@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "udv/core/types.hpp"
+#include "udv/recover/factors/stack.hpp"
+
+namespace udv {
+
+/// The Gauss-Newton model of f at Z: J is the derivative of Z -> A(U V^T), or of Z -> A(U U^T).
+template <typename Scalar>
+class Linearization {
+ public:
+  virtual ~Linearization() = default;
+  /// Y = J^T J P. P and Y have the shape of Z.
+  virtual void normal_product(const RowMatrix<Scalar>& P, RowMatrix<Scalar>& Y) = 0;
+  /// Mean of the diagonal of J^T J: the unit in which damping is measured.
+  virtual double mean_diagonal() const = 0;
+  /// Prepares an approximate inverse of J^T J + damping I.
+  virtual void factor_preconditioner(double damping) = 0;
+  /// Y = that approximate inverse times R; symmetric positive definite.
+  virtual void precondition(const RowMatrix<Scalar>& R, RowMatrix<Scalar>& Y) const = 0;
+};
+
+/// What measurements cannot tell about a matrix of a given rank, by index (0-based).
+struct Undetermined {
+  std::vector<Index> empty_rows, empty_cols;  ///< no measurement touches them
+  std::vector<Index> rows, cols;              ///< fewer useful measurements than the rank
+  /// Rows and columns of each block that no chain of entries links to the largest one.
+  std::vector<std::pair<std::vector<Index>, std::vector<Index>>> blocks;
+
+  bool any() const {
+    return !(empty_rows.empty() && empty_cols.empty() && rows.empty() && cols.empty() &&
+             blocks.empty());
+  }
+};
+
+/// Linear map A from p x q matrices to n measurements, A(X)_i = <A_i, X>. X is never formed by a
+/// solver: it arrives as U diag(d) V^T. Law: <A(U diag(d) V^T), z> = <U diag(d), A*(z) V>.
+/// A symmetric operator measures symmetric X only, and its A*(z) is symmetric.
+template <typename Scalar>
+class MeasurementOperator {
+ public:
+  MeasurementOperator(Index rows, Index cols, Index num_measurements, bool symmetric)
+      : rows_(rows), cols_(cols), num_measurements_(num_measurements), symmetric_(symmetric) {}
+  virtual ~MeasurementOperator() = default;
+
+  Index rows() const { return rows_; }
+  Index cols() const { return cols_; }
+  Index num_measurements() const { return num_measurements_; }
+  bool symmetric() const { return symmetric_; }
+
+  virtual std::string_view name() const = 0;
+
+  /// y = A(U diag(d) V^T). U is p x k, V is q x k (V = U where symmetric), y has n entries.
+  virtual void apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
+                     const ConstRows<Scalar>& V, Vector<Scalar>& y) const = 0;
+  /// out = A*(z) V, p x k.
+  virtual void adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+                             Rows<Scalar> out) const = 0;
+  /// out = A*(z)^T U, q x k.
+  virtual void adjoint_transpose_times(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+                                       Rows<Scalar> out) const = 0;
+  /// Both products at once, for operators that can share work between them (not symmetric).
+  virtual void adjoint_products(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+                                const ConstRows<Scalar>& V, Rows<Scalar> for_u,
+                                Rows<Scalar> for_v) const {
+    adjoint_times(z, V, for_u);
+    adjoint_transpose_times(z, U, for_v);
+  }
+  /// sum_i |A_i|_F^2 / (p q): |A(X)|^2 / |X|_F^2 for a matrix that the map does not favour.
+  virtual double mean_gain() const = 0;
+  /// An upper bound of the operator norm |A|_(F -> 2).
+  virtual double norm_bound() const = 0;
+
+  /// Gauss-Newton model at Z. The default builds it from the products above.
+  virtual std::unique_ptr<Linearization<Scalar>> linearize(const Stack<Scalar>& Z) const;
+  /// Parameters that n measurements have to determine at rank k.
+  virtual double degrees_of_freedom(Index rank) const;
+  /// Rows, columns and blocks that a rank-k answer leaves open. The default knows of none.
+  virtual Undetermined undetermined(Index rank) const;
+  /// The same map with the named measurements only, in that order. Throws where it cannot.
+  virtual std::unique_ptr<MeasurementOperator> subset(const std::vector<Index>& which) const;
+
+ private:
+  Index rows_, cols_, num_measurements_;
+  bool symmetric_;
+};
+
+/// y = A(U V^T), without weights.
+template <typename Scalar>
+void apply_stack(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z, Vector<Scalar>& y) {
+  op.apply(Z.U(), Vector<Scalar>::Ones(Z.rank()), Z.V(), y);
+}
+
+/// G = J^T z at Z: (A*(z) V; A*(z)^T U), or 2 A*(z) U where symmetric.
+template <typename Scalar>
+void pull_back(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z,
+               const Vector<Scalar>& z, RowMatrix<Scalar>& G);
+
+/// y = S x, where S = A*(z) (symmetric) or [0 A*(z); A*(z)^T 0]: its smallest eigenvalue is that
+/// of the gradient, or minus its largest singular value.
+template <typename Scalar>
+void residual_product(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& z,
+                      const Vector<Scalar>& x, Vector<Scalar>& y);
+
+}  // namespace udv

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "udv/recover/solver/projected_gradient.hpp"
+#include "udv/recover/solver/rank_walk.hpp"
+#include "udv/recover/solver/recovery.hpp"
+
+namespace udv {
+
+/// All that a solve needs to go on: the state of the gradient run and the fits that the walk in
+/// the rank has finished. The walk is a deterministic program; run again, it takes these fits
+/// instead of computing them and arrives where it was.
+struct Checkpoint {
+  std::uint64_t fingerprint = 0;  ///< of problem, options and program: a checkpoint fits one run
+  double seconds = 0;             ///< spent so far
+  bool has_gradient = false;
+  GradientState gradient;
+  std::vector<RankFit<double>> journal;
+  std::vector<IterationRecord> history;
+  ColumnHistory columns;
+};
+
+/// As bytes, with a check sum at the end.
+std::string to_bytes(const Checkpoint& checkpoint);
+/// Throws InvalidArgument where the bytes are not a whole checkpoint of this version.
+Checkpoint checkpoint_from_bytes(std::string_view bytes);
+
+}  // namespace udv

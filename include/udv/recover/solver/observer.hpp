@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+/// One line of a run's history: what every observer sees.
+struct IterationRecord {
+  Index iteration = 0;
+  double seconds = 0;
+  double objective = 0;  ///< 1/2 |A(X) - b|^2 in the caller's units
+  Index rank = 0;        ///< live columns
+  double norm_u = 0;     ///< |U|_F of the scaled problem
+  double max_d = 0;
+  double step = 0;       ///< gradient step, or the damping of a second-order step
+};
+
+/// What an observer wants to happen next.
+enum class Verdict { kContinue, kInterrupt, kTimeLimit };
+
+/// Called once per iteration. Progress bars, histories, time limits and Ctrl-C are observers.
+using Observer = std::function<Verdict(const IterationRecord&)>;
+
+/// Calls all observers with each record; the first one that does not want to go on decides.
+Observer combine(std::vector<Observer> observers);
+
+/// Ends a run after `seconds` of solving.
+Observer time_limit(double seconds);
+
+}  // namespace udv

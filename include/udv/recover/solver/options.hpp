@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+/// What the measurements are multiplied by before the solve; results are in the caller's units.
+enum class ScaleRule {
+  kAuto,   ///< so that |X|_F is about 5: the low-rank bias needs X to be large against the ball
+  kUnit,   ///< 1 / |b|
+  kNone,   ///< 1
+  kValue,  ///< a given number
+};
+
+/// Which iterations a history keeps.
+enum class Recording { kEvery, kLog, kNone };
+
+/// Where the polish starts from.
+enum class Start {
+  kNothing,   ///< rank 0: the walk in the rank finds every column itself (the default)
+  kDynamics,  ///< a short run of projected gradient with the chosen method
+};
+
+/// Everything a solve can be told; the defaults need no tuning.
+struct RecoverOptions {
+  std::string method = "auto";   ///< bm, udu, uv, udv; auto: udu where symmetric, else udv
+  Index max_rank = 0;            ///< columns of U; 0: min(rows, cols)
+  std::optional<double> step;    ///< constant step; empty: adaptive
+  std::optional<double> alpha;   ///< radius of the balls; empty: 1
+  ScaleRule scale_rule = ScaleRule::kAuto;
+  double scale_value = 1;        ///< with kValue
+  double init_norm = 1e-2;       ///< |U_0|_F
+  Index max_iterations = 0;      ///< 0: 100,000 gradient steps, no limit for the polish
+  /// Relative residual, or stationarity, that counts as converged. Empty: 1e-10, and plain
+  /// gradient runs do not stop early.
+  std::optional<double> tolerance;
+  bool polish = true;            ///< off: projected gradient alone
+  Start start = Start::kNothing;
+  double noise_sigma = 0;        ///< > 0: standard deviation of a measurement's error is known
+  double holdout = 0;            ///< in (0, 1): share of the measurements that choose the rank
+  bool shrinkage = true;         ///< ridge on the final fit of noisy data
+  Recording record = Recording::kLog;
+  std::uint64_t seed = 0;
+
+  /// Throws InvalidArgument naming field and value.
+  void validate() const;
+};
+
+}  // namespace udv

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "udv/recover/factors/factorization.hpp"
+#include "udv/recover/solver/observer.hpp"
+#include "udv/recover/solver/step_rule.hpp"
+
+namespace udv {
+
+/// When projected gradient ends and which columns it may leave behind.
+struct GradientOptions {
+  double alpha = 1;
+  Index max_iterations = 100'000;
+  double tolerance = 0;         ///< relative residual or stationarity that ends the run
+  bool stop_when_settled = false;  ///< end when the set of live columns has settled
+  /// Columns below this share of the largest magnitude leave. At eps^2 such a u_c is shorter than
+  /// the rounding errors of the live columns: no direction is lost that rounding does not seed.
+  double dead_share = 4.9e-32;
+};
+
+enum class GradientStop { kRunning, kConverged, kSettled, kIterationLimit, kDiverged, kObserver };
+
+/// All that a run of projected gradient knows: enough to go on from, to the same bits.
+struct GradientState {
+  Factorization<double> factors;
+  StepRule step_rule;
+  Index iteration = 0;
+  double objective = 0;      ///< 1/2 |A(X) - b|^2 before the last step
+  bool ball_active = false;
+  Index live = 0;            ///< columns above 1 % of the largest
+  Index live_since = 0;      ///< iteration at which that number last changed
+  Index grey = 0;            ///< columns between 0.01 % and 1 % of the largest: not decided yet
+  std::vector<Index> names;  ///< original index of each column still present
+  GradientStop stop = GradientStop::kRunning;
+};
+
+/// Minimises f(X) = 1/2 |A(X) - b|^2 over the factors of X by projected gradient, all factors from
+/// the same point: U <- P(U - step grad_U), d <- max(d - step grad_d, 0). With a constant step and
+/// D_0 = I this is the algorithm of Hou, Sra and Yurtsever to the letter.
+class ProjectedGradient {
+ public:
+  ProjectedGradient(const MeasurementOperator<double>& op, const Vector<double>& b,
+                    GradientOptions options);
+
+  /// Called after each iteration with the state; false ends the run.
+  using Monitor = std::function<bool(const GradientState&)>;
+
+  /// Runs until `state.stop` says why it ended.
+  void run(GradientState& state, const Monitor& monitor);
+
+  static GradientState start(Factorization<double> factors, StepRule step_rule);
+
+ private:
+  void take_step(GradientState& state);
+  void drop_dead_columns(GradientState& state) const;
+  void count_live_columns(GradientState& state) const;
+  bool has_settled(const GradientState& state) const;
+  GradientStop reason_to_stop(const GradientState& state) const;
+
+  const MeasurementOperator<double>& op_;
+  const Vector<double>& b_;
+  GradientOptions options_;
+  double b_squared_;
+  Vector<double> residual_;
+  FactorGradient<double> gradient_;
+};
+
+}  // namespace udv

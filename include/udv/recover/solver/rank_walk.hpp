@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "udv/recover/operators/measurement_operator.hpp"
+#include "udv/recover/solver/levenberg_marquardt.hpp"
+
+namespace udv {
+
+/// A finished fit at one rank.
+template <typename Scalar>
+struct RankFit {
+  Stack<Scalar> Z;
+  double objective = 0;  ///< 1/2 |A(X) - b|^2
+  int outer = 0;
+  int inner = 0;
+};
+
+/// How a walk decides which rank is right where no rank leaves a zero residual.
+struct RankRule {
+  double penalty = 2.2;         ///< c in n log(f/n) + c dof n / (n - dof)
+  double noise_sigma = 0;       ///< > 0: the smallest rank whose residual is that of the noise
+  double zero_residual = 1e-10; ///< relative residual that counts as an exact fit
+};
+
+struct RankWalkOptions {
+  Index max_rank = 0;  ///< 0: as many as the data may determine
+  RankRule rule;
+  bool shrinkage = true;
+  std::uint64_t seed = 0;
+};
+
+template <typename Scalar>
+struct RankWalkOutcome {
+  RankFit<Scalar> fit;
+  bool exact = false;    ///< the residual is zero, or that of the given noise
+  bool stopped = false;  ///< by the monitor, before the walk was over
+  double ridge = 0;      ///< mu of the final, shrunken fit
+  double noise_sigma = 0;///< estimated (or given) standard deviation of a measurement's error
+  Index iterations = 0;  ///< accepted second-order steps
+  std::vector<std::pair<Index, double>> scores;  ///< (rank, score) of all ranks visited
+};
+
+/// Finds the rank by walking in it: fit, add a column along the most negative direction of the
+/// gradient, fit again; drop the smallest column, fit again. Ends at the smallest rank that fits
+/// exactly; where none does, at the best score. See docs/auto-mode.md.
+template <typename Scalar>
+class RankWalk {
+ public:
+  /// `held_out`, where given, maps a fit to its squared error on data the walk does not see; it
+  /// then replaces the score.
+  RankWalk(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b, RankWalkOptions options);
+
+  void set_monitor(FitMonitor monitor) { monitor_ = std::move(monitor); }
+  void set_held_out(std::function<double(const Stack<Scalar>&)> error) {
+    held_out_ = std::move(error);
+  }
+  /// Called with the journal after each fit, for checkpoints.
+  void set_on_fit(std::function<void(const std::vector<RankFit<Scalar>>&)> on_fit) {
+    on_fit_ = std::move(on_fit);
+  }
+  /// Fits of an earlier, interrupted walk: taken instead of computed, in order.
+  void set_journal(std::vector<RankFit<Scalar>> journal) { journal_ = std::move(journal); }
+  const std::vector<RankFit<Scalar>>& journal() const { return journal_; }
+
+  /// Walks from the given columns, or from nothing.
+  RankWalkOutcome<Scalar> run(const std::optional<Stack<Scalar>>& start);
+
+ private:
+  struct Stopped {};
+
+  // Steps of the walk, each through the journal.
+  const RankFit<Scalar>& fit(Stack<Scalar> Z);
+  const RankFit<Scalar>* grow(const RankFit<Scalar>& from, Index count);
+  const RankFit<Scalar>& shrink(const RankFit<Scalar>& from);
+  RankFit<Scalar> refine(Stack<Scalar> Z, const FitOptions& options);
+
+  // Strategy.
+  void climb(const RankFit<Scalar>* from, Index limit);
+  void descend(Index from);
+  void settle();
+  RankFit<Scalar> smallest_exact(Index rank);
+  RankFit<Scalar> shrunken(RankFit<Scalar> fit, RankWalkOutcome<Scalar>& outcome);
+
+  template <typename Compute>
+  RankFit<Scalar> journaled(const Compute& compute);
+  const RankFit<Scalar>& record(RankFit<Scalar> fit);
+  bool is_exact(const RankFit<Scalar>& fit) const;
+  double score(const RankFit<Scalar>& fit) const;
+  Index best_rank() const;
+  Index rank_cap() const;
+  std::optional<Stack<Scalar>> with_new_columns(const RankFit<Scalar>& from, Index count);
+
+  const MeasurementOperator<Scalar>& op_;
+  const Vector<Scalar>& b_;
+  RankWalkOptions options_;
+  FitMonitor monitor_;
+  std::function<double(const Stack<Scalar>&)> held_out_;
+  std::vector<RankFit<Scalar>> journal_;
+  std::function<void(const std::vector<RankFit<Scalar>>&)> on_fit_;
+  size_t replayed_ = 0;
+  RankFit<Scalar> unfinished_;
+  std::map<Index, RankFit<Scalar>> visited_;  // the best fit of each rank
+  std::map<Index, double> scores_;
+  std::optional<Index> exact_rank_;
+  double largest_ridge_ = 0;
+  double b_norm_ = 0;
+  Index cap_ = 0;
+  Index iterations_ = 0;
+};
+
+}  // namespace udv

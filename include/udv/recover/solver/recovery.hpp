@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "udv/recover/solver/certificate.hpp"
+#include "udv/recover/solver/observer.hpp"
+
+namespace udv {
+
+enum class StopReason { kConverged, kIterationLimit, kTimeLimit, kInterrupted, kDiverged };
+std::string_view to_string(StopReason reason);
+
+/// Column sizes over time: row t belongs to iteration[t], one column per column of U_0.
+struct ColumnHistory {
+  std::vector<Index> iteration;
+  std::vector<Vector<double>> norm_u;
+  std::vector<Vector<double>> d;
+};
+
+/// The answer, in the caller's units: X = U diag(d) V^T (V = U where symmetric).
+struct Recovery {
+  std::string method;
+  std::string operator_name;
+  Index rows = 0, cols = 0, measurements = 0;
+  bool symmetric = false;
+  bool polished = false;
+
+  RowMatrix<double> U, V;
+  Vector<double> d;
+
+  Vector<double> spectrum;  ///< singular values, largest first, at least one past the rank
+  Index rank = 0;
+  double rank_gap = 0;
+  double objective = 0;
+  double relative_residual = 0;
+  std::optional<double> holdout_rmse;  ///< on the measurements that chose the rank
+  std::optional<double> test_rmse;     ///< on test data, set by who has some
+
+  Index iterations = 0;
+  double seconds = 0;
+  StopReason stop_reason = StopReason::kConverged;
+  bool converged = false;  ///< to the tolerance; a run that reached a limit may still have
+  double scale = 1, alpha = 1, step = 0;
+  double noise_sigma = 0;  ///< estimated (or given) standard deviation of a measurement's error
+  double ridge = 0;        ///< of the shrunken fit, in scaled units
+  std::vector<std::pair<Index, double>> scores;  ///< (rank, score) of the ranks that were tried
+
+  Certificate certificate;
+  Undetermined undetermined;
+  std::vector<IterationRecord> history;
+  ColumnHistory columns;
+
+  /// X(i, j), 0-based.
+  double predict(Index i, Index j) const;
+  /// One line: rank, residual, verdict.
+  std::string summary() const;
+};
+
+}  // namespace udv

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "udv/recover/factors/factorization.hpp"
+
+namespace udv {
+
+/// The length of the next gradient step: a constant, or adaptive in the manner of Malitsky and
+/// Mishchenko (2020), jointly over (U, d, V):
+///   step_k = min(step_(k-1) sqrt(1 + step_(k-1) / step_(k-2)), 1/2 |x_k - x_(k-1)| / |g_k - g_(k-1)|).
+/// Separate steps for d and (U, V) would destroy the low-rank bias.
+class StepRule {
+ public:
+  explicit StepRule(std::optional<double> constant = std::nullopt, double first_step = 1e-3);
+
+  /// The step to take from x with gradient g.
+  double next(const Factorization<double>& x, const FactorGradient<double>& g);
+  /// Forgets the removed columns.
+  void remove(const std::vector<Index>& columns);
+
+  double step() const { return step_; }
+
+  /// Reads or writes every member, for checkpoints.
+  template <typename Archive>
+  friend void fields(Archive& archive, StepRule& rule) {
+    archive(rule.constant_, rule.step_, rule.previous_step_, rule.started_);
+    archive(rule.last_Z_, rule.last_d_, rule.last_gradient_Z_, rule.last_gradient_d_);
+  }
+
+ private:
+  bool constant_;
+  double step_;
+  double previous_step_;
+  bool started_ = false;
+  RowMatrix<double> last_Z_, last_gradient_Z_;
+  Vector<double> last_d_, last_gradient_d_;
+};
+
+}  // namespace udv

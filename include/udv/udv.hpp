@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Everything: recover low-rank matrices without being told the rank.
+#include "udv/core/parallel.hpp"
+#include "udv/core/version.hpp"
+#include "udv/io/entries_io.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/recover/operators/dense.hpp"
+#include "udv/recover/operators/entries.hpp"
+#include "udv/recover/operators/rank_one.hpp"
+#include "udv/recover/operators/user.hpp"
+#include "udv/recover/recover.hpp"
+#include "udv/recover/run_folder.hpp"

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "cli/exit_code.hpp"
+
+namespace udv::cli {
+
+/// A command adds itself to the program and returns what runs it.
+using Run = std::function<ExitCode()>;
+
+Run setup_demo(CLI::App& program);
+Run setup_complete(CLI::App& program);
+Run setup_sense(CLI::App& program);
+
+}  // namespace udv::cli

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace udv::cli {
+
+/// From now on Ctrl-C (or a polite kill) only sets a flag; a second one ends the program at once.
+void catch_interrupts();
+bool interrupted();
+
+}  // namespace udv::cli

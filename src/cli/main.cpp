@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/config_file.hpp"
+#include "udv/core/error.hpp"
+#include "udv/core/version.hpp"
+
+namespace udv::cli {
+namespace {
+
+using Setup = Run (*)(CLI::App&);
+constexpr Setup kCommands[] = {setup_demo, setup_complete, setup_sense};
+
+int usage_error(const CLI::App& program, const CLI::ParseError& error) {
+  const auto code = program.exit(error);  // prints help, version or the message
+  return code == 0 ? kDone : kWrongUsage;
+}
+
+int fail(ExitCode code, const std::string& text) {
+  fmt::print(stderr, "udv: {}\n", text);
+  return code;
+}
+
+int run(int argc, char** argv) {
+  CLI::App program("Recovers low-rank matrices without being told the rank.", "udv");
+  program.set_version_flag("--version", version());
+  program.require_subcommand(1);
+  program.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  std::vector<Run> runs;
+  for (const Setup setup : kCommands) runs.push_back(setup(program));
+  try {
+    std::vector<std::string> arguments = expand_config({argv + 1, argv + argc});
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    program.parse(arguments);
+    const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
+    for (size_t c = 0; c < commands.size(); ++c)
+      if (commands[c]->parsed()) return runs[c]();
+    return kWrongUsage;
+  } catch (const CLI::ParseError& error) {
+    return usage_error(program, error);
+  } catch (const IoError& error) {
+    return fail(kBadInput, error.what());
+  } catch (const InvalidArgument& error) {
+    return fail(kBadInput, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(kBadInput, "not enough memory for a problem of this size");
+  } catch (const std::exception& error) {
+    return fail(kInternalError, error.what());
+  }
+}
+
+}  // namespace
+}  // namespace udv::cli
+
+int main(int argc, char** argv) {
+  return udv::cli::run(argc, argv);
+}

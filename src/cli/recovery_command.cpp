@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "cli/recovery_command.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <ctime>
+
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "udv/core/error.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/io/file.hpp"
+#include "udv/report/terminal.hpp"
+
+namespace udv::cli {
+namespace {
+
+constexpr size_t kNamesShown = 10;
+
+std::string time_stamp() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y%m%d-%H%M%S", std::localtime(&now));
+  return text;
+}
+
+std::filesystem::path new_folder(const std::string& command) {
+  const std::filesystem::path base =
+      std::filesystem::path("udv-runs") / (command + "-" + time_stamp());
+  std::filesystem::path folder = base;
+  for (int n = 2; std::filesystem::exists(folder); ++n) folder = fmt::format("{}-{}", base.string(), n);
+  return folder;
+}
+
+std::string join(const std::vector<Index>& indices, int base) {
+  std::string text;
+  for (size_t i = 0; i < std::min(indices.size(), kNamesShown); ++i)
+    text += fmt::format("{}{}", i ? ", " : "", indices[i] + base);
+  if (indices.size() > kNamesShown)
+    text += fmt::format(", ... ({} in all, listed in run.json)", indices.size());
+  return text;
+}
+
+// What the data leave open, by name: one line per kind.
+std::vector<std::string> describe(const Undetermined& open, Index rank, int base) {
+  std::vector<std::string> lines;
+  const auto add = [&](const char* what, const char* kind, const std::vector<Index>& which) {
+    if (!which.empty())
+      lines.push_back(fmt::format("{} {} {}", kind, join(which, base), what));
+  };
+  add("have no entries: nothing is predicted there", "rows", open.empty_rows);
+  add("have no entries: nothing is predicted there", "columns", open.empty_cols);
+  const std::string few =
+      fmt::format("have too few useful entries for rank {}: not determined by the data", rank);
+  add(few.c_str(), "rows", open.rows);
+  add(few.c_str(), "columns", open.cols);
+  for (const auto& [rows, cols] : open.blocks) {
+    std::string block = rows.empty() ? "" : "rows " + join(rows, base);
+    if (!cols.empty()) block += (block.empty() ? "columns " : ", columns ") + join(cols, base);
+    lines.push_back(fmt::format(
+        "a separate block ({}): entries between it and the rest are not determined", block));
+  }
+  return lines;
+}
+
+Observer stop_on_interrupt() {
+  return [](const IterationRecord&) {
+    return interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
+  };
+}
+
+ExitCode exit_code(const Recovery& recovery) {
+  if (recovery.stop_reason == StopReason::kInterrupted) return kInterrupted;
+  const bool limited = recovery.stop_reason == StopReason::kTimeLimit ||
+                       (recovery.stop_reason == StopReason::kIterationLimit && !recovery.converged);
+  return limited || recovery.stop_reason == StopReason::kDiverged ? kNotConverged : kDone;
+}
+
+std::string spectrum_text(const Recovery& recovery) {
+  std::string text;
+  const Index shown = std::min<Index>(recovery.spectrum.size(), 8);
+  for (Index k = 0; k < shown; ++k)
+    text += (k ? "  " : "") + report::number(recovery.spectrum(k));
+  return text + (recovery.spectrum.size() > shown ? "  ..." : "");
+}
+
+void print_summary(const Recovery& r, const std::filesystem::path& folder) {
+  std::string text;
+  const auto row = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<18} {}\n", name, value);
+  };
+  row("matrix", fmt::format("{} x {}, {} measurements", r.rows, r.cols, r.measurements));
+  row("method", r.method + (r.polished ? ", polished" : ""));
+  row("rank", fmt::format("{}{}", r.rank, r.rank == 0 ? "  (nothing but noise)" : ""));
+  row("spectrum", spectrum_text(r));
+  row("relative residual", report::number(r.relative_residual));
+  if (r.noise_sigma > 0) row("noise", report::number(r.noise_sigma) + " per measurement");
+  if (r.holdout_rmse) row("held-out rmse", report::number(*r.holdout_rmse));
+  if (r.test_rmse) row("test rmse", report::number(*r.test_rmse));
+  row("certificate", std::string(to_string(r.certificate.verdict)));
+  row("stopped", fmt::format("{}, {} iterations, {}", to_string(r.stop_reason), r.iterations,
+                             report::duration(r.seconds)));
+  row("results", folder.string());
+  fmt::print("{}", text);
+}
+
+std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& path, bool wanted) {
+  if (!wanted || !std::filesystem::exists(path)) return std::nullopt;
+  try {
+    return checkpoint_from_bytes(io::read_bytes(path));
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(path.string(), ": ", error.what()));
+  }
+}
+
+}  // namespace
+
+void warn(const std::string& text) {
+  fmt::print(stderr, "udv: warning: {}\n", text);
+}
+
+std::filesystem::path make_run_folder(const CommonFlags& common, const std::string& command) {
+  const std::filesystem::path folder =
+      common.out.empty() ? new_folder(command) : std::filesystem::path(common.out);
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
+  const std::filesystem::path probe = folder / ".udv-can-write";
+  io::write_atomically(probe, "");
+  std::filesystem::remove(probe, failure);
+  return folder;
+}
+
+ExitCode run_recovery(RecoveryJob job, const CommonFlags& common, const RecoveryFlags& flags) {
+  const RecoverOptions options = flags.options(common.seed);
+  set_num_threads(common.threads);
+  const auto folder = make_run_folder(common, job.command);
+  const auto checkpoint_path = folder / "checkpoint.bin";
+  const auto resumed = load_checkpoint(checkpoint_path, common.resume);
+  if (common.resume && !resumed) warn(checkpoint_path.string() + ": not there, starting anew");
+  std::filesystem::remove(folder / "run.json");
+
+  catch_interrupts();
+  ProgressBar progress(options.polish ? 0 : options.max_iterations, common.time_limit,
+                       common.quiet);
+  RecoverHooks hooks;
+  std::vector<Observer> observers{progress.observer(), stop_on_interrupt()};
+  if (common.time_limit > 0) observers.push_back(time_limit(common.time_limit));
+  hooks.observer = combine(std::move(observers));
+  hooks.save = [&](const Checkpoint& checkpoint) {
+    io::write_atomically(checkpoint_path, to_bytes(checkpoint));
+  };
+  hooks.resume = resumed ? &*resumed : nullptr;
+  Recovery recovery = recover(job.problem, options, hooks);
+  progress.clear();
+
+  const ExitCode code = exit_code(recovery);
+  if (code == kInterrupted) {
+    fmt::print(stderr, "udv: interrupted; go on with the same command and --out {} --resume\n",
+               folder.string());
+    return code;
+  }
+  for (const auto& line :
+       describe(recovery.undetermined, recovery.rank, job.info.index_base)) {
+    warn(line);
+    job.info.warnings.push_back(line);
+  }
+  job.info.command = job.command;
+  job.info.seed = common.seed;
+  flags.describe(job.info.config);
+  job.info.config["threads"] = static_cast<std::int64_t>(num_threads());
+  if (common.time_limit > 0) job.info.config["time-limit"] = common.time_limit;
+  if (job.finish) job.finish(recovery, folder);
+  io::write_run(folder, recovery, job.info);
+  // A run that a time limit cut short can still go on.
+  if (recovery.stop_reason != StopReason::kTimeLimit) std::filesystem::remove(checkpoint_path);
+  if (!common.quiet) print_summary(recovery, folder);
+  return code;
+}
+
+}  // namespace udv::cli

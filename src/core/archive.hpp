@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "udv/core/error.hpp"
+#include "udv/core/types.hpp"
+
+/// A few lines of binary serialization: the same function lists the members of a type for writing
+/// and for reading. A type takes part by `template <typename Archive> void fields(Archive&, T&)`.
+namespace udv {
+
+class ArchiveWriter {
+ public:
+  template <typename... Values>
+  void operator()(Values&... values) {
+    (put(values), ...);
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  void raw(const void* data, size_t size) { bytes_.append(static_cast<const char*>(data), size); }
+
+  template <typename T>
+  void put(T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+      raw(&value, sizeof(value));
+    else
+      fields(*this, value);
+  }
+  void put(std::string& text) {
+    std::uint64_t size = text.size();
+    put(size);
+    raw(text.data(), text.size());
+  }
+  template <typename T>
+  void put(std::vector<T>& list) {
+    std::uint64_t size = list.size();
+    put(size);
+    for (T& item : list) put(item);
+  }
+  template <typename Scalar, int R, int C, int O>
+  void put(Eigen::Matrix<Scalar, R, C, O>& values) {
+    std::int64_t rows = values.rows(), cols = values.cols();
+    (*this)(rows, cols);
+    raw(values.data(), static_cast<size_t>(values.size()) * sizeof(Scalar));
+  }
+
+  std::string bytes_;
+};
+
+class ArchiveReader {
+ public:
+  explicit ArchiveReader(std::string_view bytes) : rest_(bytes) {}
+
+  template <typename... Values>
+  void operator()(Values&... values) {
+    (get(values), ...);
+  }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  void raw(void* data, size_t size) {
+    require(size <= rest_.size(), "checkpoint: ", rest_.size(), " bytes left, ", size,
+            " expected");
+    std::memcpy(data, rest_.data(), size);
+    rest_.remove_prefix(size);
+  }
+  // A count of items that take at least one byte each.
+  size_t count() {
+    std::uint64_t size = 0;
+    get(size);
+    require(size <= rest_.size(), "checkpoint: ", size, " items announced, ", rest_.size(),
+            " bytes left");
+    return static_cast<size_t>(size);
+  }
+
+  template <typename T>
+  void get(T& value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+      raw(&value, sizeof(value));
+    else
+      fields(*this, value);
+  }
+  void get(std::string& text) {
+    text.resize(count());
+    raw(text.data(), text.size());
+  }
+  template <typename T>
+  void get(std::vector<T>& list) {
+    list.resize(count());
+    for (T& item : list) get(item);
+  }
+  template <typename Scalar, int R, int C, int O>
+  void get(Eigen::Matrix<Scalar, R, C, O>& values) {
+    std::int64_t rows = 0, cols = 0;
+    (*this)(rows, cols);
+    const auto limit = static_cast<std::int64_t>(rest_.size() / sizeof(Scalar));
+    require(rows >= 0 && cols >= 0 && (cols == 0 || rows <= limit / cols),
+            "checkpoint: a matrix of ", rows, " x ", cols, " announced, ", rest_.size(),
+            " bytes left");
+    values.resize(rows, cols);
+    raw(values.data(), static_cast<size_t>(values.size()) * sizeof(Scalar));
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace udv

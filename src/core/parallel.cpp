@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "udv/core/parallel.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "thread_pool.hpp"
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+namespace udv {
+namespace {
+
+constexpr Index kReductionBlock = 4096;
+constexpr unsigned kFlushBits = 0x8040;  // flush-to-zero and denormals-are-zero
+
+int requested_threads = 0;
+
+#if defined(__SSE2__)
+unsigned float_mode() {
+  return _mm_getcsr();
+}
+void set_float_mode(unsigned mode) {
+  _mm_setcsr(mode);
+}
+#else
+unsigned float_mode() {
+  return 0;
+}
+void set_float_mode(unsigned) {}
+#endif
+
+}  // namespace
+
+void set_num_threads(int count) {
+  requested_threads = count;
+}
+
+int num_threads() {
+  static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return requested_threads > 0 ? requested_threads : cores;
+}
+
+void parallel_blocks(Index size, Index block, const std::function<void(Index, Index)>& body) {
+  const Index blocks = (size + block - 1) / block;
+  const int threads = static_cast<int>(std::min<Index>(num_threads(), blocks));
+  if (threads <= 1) {
+    for (Index begin = 0; begin < size; begin += block) body(begin, std::min(size, begin + block));
+  } else {
+    static ThreadPool pool;
+    const unsigned mode = float_mode();
+    pool.run(blocks, threads, [&](Index b) {
+      const unsigned own_mode = float_mode();
+      set_float_mode(mode);
+      body(b * block, std::min(size, (b + 1) * block));
+      set_float_mode(own_mode);
+    });
+  }
+}
+
+double dot(const double* a, const double* b, Index size) {
+  using Segment = Eigen::Map<const Eigen::ArrayXd>;
+  // Small arrays are not worth a team of threads; the cut into blocks stays the same.
+  const Index blocks = (size + kReductionBlock - 1) / kReductionBlock;
+  std::vector<double> partial(static_cast<size_t>(blocks));
+  const auto sum_blocks = [&](Index first, Index last) {
+    for (Index k = first; k < last; ++k) {
+      const Index begin = k * kReductionBlock;
+      const Index length = std::min(size - begin, kReductionBlock);
+      partial[static_cast<size_t>(k)] =
+          (Segment(a + begin, length) * Segment(b + begin, length)).sum();
+    }
+  };
+  parallel_blocks(blocks, std::max<Index>(8, (blocks + 15) / 16), sum_blocks);
+  double total = 0;
+  for (const double value : partial) total += value;
+  return total;
+}
+
+FlushToZero::FlushToZero() : saved_(float_mode()) {
+  set_float_mode(saved_ | kFlushBits);
+}
+
+FlushToZero::~FlushToZero() {
+  set_float_mode(saved_);
+}
+
+}  // namespace udv

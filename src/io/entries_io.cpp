@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "udv/io/entries_io.hpp"
+
+#include "entries_builder.hpp"
+#include "names.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::io {
+namespace {
+
+/// ".mtx" of "data.MTX.gz".
+std::string format_of(const std::filesystem::path& path) {
+  const std::string extension = detail::lower_case(path.extension().string());
+  return extension == ".gz" ? detail::lower_case(path.stem().extension().string()) : extension;
+}
+
+}  // namespace
+
+EntriesFile read_entries_file(const std::filesystem::path& path, const EntriesOptions& options) {
+  detail::validate(options);
+  const std::string format = format_of(path);
+  if (format == ".npy") return detail::read_dense(path, options);
+  const std::string text = read_bytes(path);
+  // By content too: as triplets, the sizes of a renamed .mtx file would pass for an entry.
+  if (format == ".mtx" || detail::has_matrix_market_banner(text)) {
+    return detail::read_matrix_market(path.string(), text, options);
+  }
+  return detail::read_triplets(path.string(), text, options);
+}
+
+Entries read_entries(const std::filesystem::path& path, const EntriesOptions& options) {
+  return read_entries_file(path, options).entries;
+}
+
+}  // namespace udv::io

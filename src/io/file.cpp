@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "udv/io/file.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <system_error>
+
+#include "gzip.hpp"
+#include "names.hpp"
+#include "udv/core/error.hpp"
+
+namespace udv::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Stream = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+Stream open_stream(const fs::path& file, const char* mode, const fs::path& named) {
+  Stream stream(std::fopen(file.c_str(), mode), &std::fclose);
+  require<IoError>(stream != nullptr, named.string(), ": cannot be opened for ",
+                   mode[0] == 'r' ? "reading: " : "writing: ", std::strerror(errno));
+  return stream;
+}
+
+void require_readable_kind(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  require<IoError>(status.type() != fs::file_type::not_found, path.string(),
+                   ": no such file, a file to read expected");
+  require<IoError>(status.type() != fs::file_type::directory, path.string(),
+                   ": a folder found, a file expected");
+}
+
+/// Reads until the end instead of trusting the size: pipes and /proc files report none.
+std::string read_stream(const fs::path& path, std::FILE* stream) {
+  constexpr std::size_t kChunk = 1 << 16;
+  std::error_code unknown_size;
+  const std::uintmax_t size = fs::file_size(path, unknown_size);
+  std::string bytes(unknown_size ? kChunk : static_cast<std::size_t>(size) + 1, '\0');
+  std::size_t used = 0;
+  while (const std::size_t count = std::fread(&bytes[used], 1, bytes.size() - used, stream)) {
+    used += count;
+    if (used == bytes.size()) bytes.resize(used + kChunk);
+  }
+  require<IoError>(!std::ferror(stream), path.string(), ": reading failed: ", std::strerror(errno));
+  bytes.resize(used);
+  return bytes;
+}
+
+/// Removes the file at the end of the scope; one that was renamed meanwhile is no longer there.
+struct TemporaryFile {
+  explicit TemporaryFile(fs::path name) : path(std::move(name)) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+  }
+  fs::path path;
+};
+
+/// Random rather than the process id: a stale file of a crashed run must not stand in the way.
+fs::path temporary_name_beside(const fs::path& path) {
+  std::random_device entropy;
+  return path.parent_path() / fmt::format(".udv-{:08x}{:08x}.tmp", entropy(), entropy());
+}
+
+void write_stream(const fs::path& file, std::string_view bytes, const fs::path& named) {
+  Stream stream = open_stream(file, "wbx", named);
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size();
+  const bool closed = std::fclose(stream.release()) == 0;
+  require<IoError>(written && closed, named.string(), ": writing ", bytes.size(),
+                   " bytes failed: ", std::strerror(errno));
+}
+
+}  // namespace
+
+std::string read_bytes(const fs::path& path) {
+  require_readable_kind(path);
+  const Stream stream = open_stream(path, "rb", path);
+  std::string bytes = read_stream(path, stream.get());
+  if (detail::lower_case(path.extension().string()) != ".gz") return bytes;
+  return detail::gunzip(path.string(), bytes);
+}
+
+void write_atomically(const fs::path& path, std::string_view bytes) {
+  // A rename would replace a device such as /dev/null by a plain file.
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  require<IoError>(!fs::exists(status) || fs::is_regular_file(status), path.string(),
+                   ": a folder or device found, a regular file or a new name expected");
+  const TemporaryFile temporary(temporary_name_beside(path));
+  write_stream(temporary.path, bytes, path);
+  fs::rename(temporary.path, path, error);
+  require<IoError>(!error, path.string(), ": cannot be written: ", error.message());
+}
+
+}  // namespace udv::io

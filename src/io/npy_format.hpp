@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "udv/io/npy.hpp"
+
+namespace udv::io::detail {
+
+/// What an .npy file says about itself, and the bytes that follow.
+struct NpyFile {
+  std::string descr;  ///< "<f8", or the raw list of a structured type
+  bool fortran_order = false;
+  std::vector<Index> shape;
+  std::string_view data;
+};
+
+/// The product of the sizes; none where it exceeds 64 bits.
+std::optional<std::size_t> element_count(const std::vector<Index>& shape);
+
+/// Splits an .npy file into header and data. Throws IoError that starts with `name`.
+NpyFile parse_npy_header(const std::string& name, std::string_view bytes);
+
+/// Booleans, integers, floats and complex numbers; not text, objects, records or dates.
+bool is_numeric(const NpyFile& file);
+
+/// The numbers as float64 in C order. Throws IoError where the type is not supported or the
+/// bytes do not match the shape.
+Array decode_npy(const std::string& name, const NpyFile& file);
+
+}  // namespace udv::io::detail

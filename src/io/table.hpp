@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text.hpp"
+
+namespace udv::io::detail {
+
+/// A delimited text table whose leading columns are numbers. The separator is the one that
+/// follows the first field of the first data line; a first line without any number in the leading
+/// columns is a header; every line must have as many fields as the first.
+class Table {
+ public:
+  /// `columns` names the leading columns, for messages. Throws IoError where there is no line.
+  Table(std::string name, std::string_view text, std::vector<std::string_view> columns);
+
+  bool next();  ///< moves to the next data line; false at the end
+
+  const Lines& line() const { return lines_; }
+  std::string_view field(std::size_t k) const { return fields_[k]; }
+
+  /// "2 columns ignored: 'time', 'note'" where there are more columns than the leading ones.
+  std::string ignored_columns() const;
+
+  /// Throws IoError: nothing but a header was found.
+  [[noreturn]] void fail_without_data() const;
+
+ private:
+  char find_separator() const;
+  bool is_header() const;
+  std::string leading_columns() const;
+
+  Lines lines_;
+  std::vector<std::string_view> columns_;
+  std::vector<std::string_view> fields_;
+  std::vector<std::string_view> header_;
+  char separator_ = ' ';
+  std::size_t width_ = 0;
+  bool first_line_is_data_ = false;
+};
+
+}  // namespace udv::io::detail

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace udv::io::detail {
+namespace {
+
+/// Length of the UTF-8 character at the front (RFC 3629), 0 where the bytes are none.
+std::size_t utf8_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  std::uint32_t code = first & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xC0) != 0x80) return 0;
+    code = code << 6 | (next & 0x3F);
+  }
+  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = 0xD800 <= code && code <= 0xDFFF;
+  return code < kSmallest[length] || surrogate || code > 0x10FFFF ? 0 : length;
+}
+
+bool is_control(char c) {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+}
+
+// Where tabs separate, they are no blanks: two in a row enclose an empty field.
+bool is_blank(char c, char separator) {
+  return c == ' ' || (c == '\t' && separator != '\t');
+}
+
+bool ends_field(char c, char separator) {
+  return c == separator || (separator == ' ' && c == '\t');
+}
+
+std::size_t skip_blanks(std::string_view text, std::size_t at, char separator) {
+  while (at < text.size() && is_blank(text[at], separator)) ++at;
+  return at;
+}
+
+/// The closing quote of a field that opens at `at`; a doubled quote stands for one inside.
+std::size_t closing_quote(std::string_view text, std::size_t at) {
+  std::size_t end = text.find('"', at + 1);
+  while (end != text.npos && text.substr(end + 1).starts_with('"')) end = text.find('"', end + 2);
+  return end;
+}
+
+struct Field {
+  std::string_view text;
+  std::size_t end;  // the separator after it, or the end of the line
+};
+
+Field plain_field(std::string_view line, std::size_t at, char separator) {
+  std::size_t end = at;
+  while (end < line.size() && !ends_field(line[end], separator)) ++end;
+  std::size_t last = end;
+  while (last > at && is_blank(line[last - 1], separator)) --last;
+  return {line.substr(at, last - at), end};
+}
+
+Field quoted_field(const Lines& line, std::size_t at, char separator) {
+  const std::string_view text = line.text();
+  const std::size_t close = closing_quote(text, at);
+  if (close == text.npos) line.fail(in_quotes(text.substr(at)), " found, a closing quote expected");
+  std::size_t end = close + 1;
+  if (separator != ' ') end = skip_blanks(text, end, separator);
+  if (end < text.size() && !ends_field(text[end], separator)) {
+    line.fail(in_quotes(text.substr(at)), " found, a separator after the closing quote expected");
+  }
+  return {text.substr(at + 1, close - at - 1), end};
+}
+
+struct Parsed {
+  double value;
+  bool whole_field;
+  bool out_of_range;
+};
+
+Parsed parse_number(std::string_view field) {
+  if (field.size() > 1 && field[0] == '+' && field[1] != '-') field.remove_prefix(1);
+  const char* const end = field.data() + field.size();
+  Parsed parsed{0, false, false};
+  const auto [stop, error] = std::from_chars(field.data(), end, parsed.value);
+  parsed.whole_field = stop == end && error != std::errc::invalid_argument;
+  parsed.out_of_range = error == std::errc::result_out_of_range;
+  return parsed;
+}
+
+[[noreturn]] void fail_on_text(const Lines& line, std::string_view field, std::string_view what) {
+  if (field.empty()) line.fail("empty field found, a ", what, " expected");
+  line.fail("text where a number belongs: ", in_quotes(field), " found, a ", what, " expected");
+}
+
+}  // namespace
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kLongest = 40;
+  std::string result = "'";
+  while (!text.empty() && result.size() < kLongest) {
+    const std::size_t length = is_control(text[0]) ? 0 : utf8_length(text);
+    if (length == 0) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    result += text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return result + (text.empty() ? "'" : "...'");
+}
+
+std::string count_text(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string exact_text(double value) {
+  return fmt::format("{}", value);
+}
+
+Lines::Lines(std::string name, std::string_view text) : name_(std::move(name)), rest_(text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+}
+
+bool Lines::next() {
+  if (rest_.empty()) return false;
+  const std::size_t end = rest_.find('\n');
+  line_ = rest_.substr(0, end);
+  rest_.remove_prefix(end == rest_.npos ? rest_.size() : end + 1);
+  if (line_.ends_with('\r')) line_.remove_suffix(1);
+  ++number_;
+  return true;
+}
+
+bool Lines::next_content() {
+  while (next()) {
+    const std::size_t first = skip_blanks(line_, 0, ' ');
+    if (first < line_.size() && line_[first] != '#' && line_[first] != '%') return true;
+  }
+  return false;
+}
+
+FirstField first_field(std::string_view line) {
+  const std::size_t start = skip_blanks(line, 0, ' ');
+  std::string_view field = line.substr(start, line.find_first_of(",;\t ", start) - start);
+  std::size_t end = start + field.size();
+  if (field.starts_with('"')) {
+    const std::size_t close = std::min(closing_quote(line, start), line.size());
+    field = line.substr(start + 1, close - start - 1);
+    end = std::min(close + 1, line.size());
+  }
+  const std::size_t next = skip_blanks(line, end, ' ');
+  if (next < line.size() && (line[next] == ',' || line[next] == ';')) return {field, line[next]};
+  const bool has_tab = line.substr(end, next - end).find('\t') != line.npos;
+  return {field, has_tab ? '\t' : ' '};
+}
+
+void split_fields(const Lines& line, char separator, std::vector<std::string_view>& fields) {
+  const std::string_view text = line.text();
+  fields.clear();
+  for (std::size_t at = 0;;) {
+    at = skip_blanks(text, at, separator);
+    if (separator == ' ' && at == text.size()) return;
+    const bool opens_quote = at < text.size() && text[at] == '"';
+    const Field field =
+        opens_quote ? quoted_field(line, at, separator) : plain_field(text, at, separator);
+    fields.push_back(field.text);
+    if (field.end == text.size()) return;
+    at = field.end + 1;
+  }
+}
+
+bool is_number(std::string_view field) {
+  return parse_number(field).whole_field;
+}
+
+double parse_value(const Lines& line, std::string_view field, std::string_view what) {
+  const Parsed parsed = parse_number(field);
+  if (!parsed.whole_field) fail_on_text(line, field, what);
+  if (parsed.out_of_range) {
+    line.fail(what, " ", in_quotes(field), " found, a number within double precision expected");
+  }
+  if (!std::isfinite(parsed.value)) {
+    line.fail(what, " ", in_quotes(field), " found, a finite number expected");
+  }
+  return parsed.value;
+}
+
+std::int32_t parse_index(const Lines& line, std::string_view field, std::string_view what) {
+  constexpr std::int32_t kLargest = std::numeric_limits<std::int32_t>::max();
+  std::int32_t index = -1;
+  const char* const end = field.data() + field.size();
+  const auto [stop, error] = std::from_chars(field.data(), end, index);
+  if (error == std::errc() && stop == end && index >= 0) return index;
+  const Parsed parsed = parse_number(field);
+  if (!parsed.whole_field) fail_on_text(line, field, what);
+  if (parsed.value < 0) line.fail(what, " ", in_quotes(field), " found, 0 or more expected");
+  if (parsed.out_of_range || !(parsed.value <= kLargest)) {
+    line.fail(what, " ", in_quotes(field), " found, at most ", kLargest, " expected");
+  }
+  if (parsed.value != std::floor(parsed.value)) {
+    line.fail(what, " ", in_quotes(field), " found, a whole number expected");
+  }
+  return static_cast<std::int32_t>(parsed.value);
+}
+
+}  // namespace udv::io::detail

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "udv/core/error.hpp"
+
+namespace udv::io::detail {
+
+/// 'text' for a message: on one line, control characters and broken UTF-8 as \xNN, shortened.
+std::string in_quotes(std::string_view text);
+
+/// "1 field", "2 fields".
+std::string count_text(std::size_t count, std::string_view noun);
+
+/// The shortest decimals that read back as the same number.
+std::string exact_text(double value);
+
+/// Walks the lines of a text, ended by LF or CRLF; a UTF-8 byte-order mark is skipped.
+/// Keeps a view of the text, no copy.
+class Lines {
+ public:
+  Lines(std::string name, std::string_view text);
+
+  bool next();          ///< moves to the next line; false at the end
+  bool next_content();  ///< skips blank lines and lines that start with # or %
+
+  std::string_view text() const { return line_; }
+  std::int64_t number() const { return number_; }  ///< counted from 1
+  const std::string& name() const { return name_; }
+
+  /// Throws IoError "name:number: ...".
+  template <typename... Parts>
+  [[noreturn]] void fail(const Parts&... found_and_expected) const {
+    throw IoError(message(name_, ":", number_, ": ", found_and_expected...));
+  }
+
+ private:
+  std::string name_;
+  std::string_view rest_;
+  std::string_view line_;
+  std::int64_t number_ = 0;
+};
+
+/// The first field of a line in any dialect, and the separator that follows it: comma, semicolon,
+/// tab, or a blank, which stands for any run of blanks and tabs.
+struct FirstField {
+  std::string_view text;
+  char separator;
+};
+FirstField first_field(std::string_view line);
+
+/// Fields of the current line without their quotes and the blanks around them. An empty field
+/// counts, except between blanks. Throws IoError where a quote is not closed.
+void split_fields(const Lines& line, char separator, std::vector<std::string_view>& fields);
+
+/// True for everything parse_value can at least understand: inf and 1e999 are numbers too.
+bool is_number(std::string_view field);
+
+/// A finite number. Throws IoError that names line, field and `what` was expected.
+double parse_value(const Lines& line, std::string_view field, std::string_view what);
+
+/// A whole number from 0 to 2^31 - 1; 3.0 and 1e3 are whole too.
+std::int32_t parse_index(const Lines& line, std::string_view field, std::string_view what);
+
+}  // namespace udv::io::detail

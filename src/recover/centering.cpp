@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/centering.hpp"
+
+#include <cmath>
+
+#include "udv/core/error.hpp"
+
+namespace udv {
+namespace {
+
+constexpr int kMaxSweeps = 200;
+
+// Mean of what the other biases leave of each line; `line` is the row or column list of entries.
+double update_lines(const Entries& entries, const std::vector<std::int32_t>& line,
+                    Vector<double>& bias, const Biases& biases) {
+  Vector<double> sum = Vector<double>::Zero(bias.size());
+  Vector<double> count = Vector<double>::Zero(bias.size());
+  for (size_t t = 0; t < line.size(); ++t) {
+    sum(line[t]) += entries.value[t] - biases.at(entries.row[t], entries.col[t]);
+    count(line[t]) += 1;
+  }
+  const Vector<double> change = sum.cwiseQuotient(count.cwiseMax(1));
+  bias += change;
+  return change.cwiseAbs().maxCoeff();
+}
+
+}  // namespace
+
+Biases fit_biases(const Entries& entries, Centering mode) {
+  Biases biases;
+  biases.row.setZero(entries.rows);
+  biases.col.setZero(entries.cols);
+  if (mode == Centering::kNone) return biases;
+  double largest = 0;
+  for (const double value : entries.value) {
+    biases.global += value / static_cast<double>(entries.size());
+    largest = std::max(largest, std::abs(value));
+  }
+  const bool rows = mode == Centering::kRows || mode == Centering::kBoth;
+  const bool cols = mode == Centering::kCols || mode == Centering::kBoth;
+  double moved = largest;
+  for (int sweep = 0; (rows || cols) && moved > 1e-14 * largest && sweep < kMaxSweeps; ++sweep) {
+    moved = 0;
+    if (rows) moved = std::max(moved, update_lines(entries, entries.row, biases.row, biases));
+    if (cols) moved = std::max(moved, update_lines(entries, entries.col, biases.col, biases));
+  }
+  return biases;
+}
+
+Entries centered(Entries entries, const Biases& biases) {
+  require(!entries.symmetric, "centering is for rectangular problems, this one is symmetric");
+  for (size_t t = 0; t < entries.value.size(); ++t)
+    entries.value[t] -= biases.at(entries.row[t], entries.col[t]);
+  return entries;
+}
+
+}  // namespace udv

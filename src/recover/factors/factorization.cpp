@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/factors/factorization.hpp"
+
+#include <cmath>
+
+#include "udv/core/columns.hpp"
+#include "udv/core/error.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/core/projections.hpp"
+#include "udv/core/random.hpp"
+
+namespace udv {
+namespace {
+
+// Scales a random factor to the wanted norm.
+template <typename Rows>
+void fill_with_norm(Rows&& rows, double norm, Random& random) {
+  random.fill_normal(rows);
+  rows *= norm / rows.norm();
+}
+
+}  // namespace
+
+const std::array<Method, 4>& methods() {
+  static constexpr std::array<Method, 4> kMethods{{
+      {"bm", "U U^T", true, false},
+      {"udu", "U D U^T", true, true},
+      {"uv", "U V^T", false, false},
+      {"udv", "U D V^T", false, true},
+  }};
+  return kMethods;
+}
+
+const Method& method_named(std::string_view name) {
+  for (const Method& method : methods())
+    if (method.name == name) return method;
+  throw InvalidArgument(message("method '", name, "' found, one of bm, udu, uv, udv expected"));
+}
+
+template <typename Scalar>
+Factorization<Scalar>::Factorization(const Method& method, Index rows, Index cols, Index columns,
+                                     double init_norm, std::uint64_t seed)
+    : method_(&method),
+      Z_(rows, cols, method.symmetric, columns),
+      d_(Vector<Scalar>::Ones(columns)) {
+  Random random(seed, kStreamInitialFactors);
+  fill_with_norm(Z_.U(), init_norm, random);
+  if (!method.symmetric) fill_with_norm(Z_.V(), init_norm, random);
+}
+
+template <typename Scalar>
+Factorization<Scalar>::Factorization(const Method& method, Stack<Scalar> Z, Vector<Scalar> d)
+    : method_(&method), Z_(std::move(Z)), d_(std::move(d)) {
+  require(Z_.rank() == d_.size(), "factorization: U has ", Z_.rank(), " columns, d has ",
+          d_.size(), " entries");
+}
+
+template <typename Scalar>
+void Factorization<Scalar>::measure(const MeasurementOperator<Scalar>& op,
+                                    Vector<Scalar>& y) const {
+  op.apply(Z_.U(), d_, Z_.V(), y);
+}
+
+template <typename Scalar>
+void Factorization<Scalar>::pull_back(const MeasurementOperator<Scalar>& op,
+                                      const Vector<Scalar>& z,
+                                      FactorGradient<Scalar>& gradient) const {
+  RowMatrix<Scalar>& G = gradient.Z;
+  G.resize(Z_.Z.rows(), columns());
+  if (Z_.symmetric)
+    op.adjoint_times(z, Z_.U(), G);
+  else
+    op.adjoint_products(z, Z_.U(), Z_.V(), G.topRows(Z_.rows), G.bottomRows(op.cols()));
+  const double weight = Z_.symmetric ? 2.0 : 1.0;
+  gradient.d.setZero(columns());
+  if (method_->diagonal) {
+    const Vector<Scalar> weights = weight * d_;
+    for (Index i = 0; i < Z_.rows; ++i)
+      gradient.d += Z_.Z.row(i).cwiseProduct(G.row(i)).transpose();
+    for (Index i = 0; i < G.rows(); ++i) G.row(i).array() *= weights.transpose().array();
+  } else if (weight != 1.0) {
+    G *= weight;
+  }
+}
+
+template <typename Scalar>
+void Factorization<Scalar>::take_step(const FactorGradient<Scalar>& gradient, double step) {
+  Z_.Z -= step * gradient.Z;
+  if (method_->diagonal) d_ -= step * gradient.d;
+}
+
+template <typename Scalar>
+bool Factorization<Scalar>::project(double alpha) {
+  bool active = false;
+  if (method_->diagonal) {
+    active = project_frobenius_ball(Z_.U(), alpha);
+    if (!Z_.symmetric) active = project_frobenius_ball(Z_.V(), alpha) || active;
+    project_nonnegative(d_);
+  }
+  return active;
+}
+
+template <typename Scalar>
+double Factorization<Scalar>::norm_u() const {
+  return Z_.U().norm();
+}
+
+template <typename Scalar>
+Vector<double> Factorization<Scalar>::magnitudes() const {
+  const Vector<double> u = Z_.U().colwise().norm().transpose();
+  const Vector<double> v = Z_.V().colwise().norm().transpose();
+  return d_.cwiseProduct(u).cwiseProduct(v);
+}
+
+template <typename Scalar>
+std::vector<Index> Factorization<Scalar>::inert_columns() const {
+  const Vector<double> u = Z_.U().cwiseAbs().colwise().maxCoeff().transpose();
+  const Vector<double> v = Z_.V().cwiseAbs().colwise().maxCoeff().transpose();
+  std::vector<Index> inert;
+  for (Index c = 0; c < columns(); ++c) {
+    const int zeros = (u(c) == 0) + (v(c) == 0) + (d_(c) == 0);
+    if (zeros >= 2) inert.push_back(c);
+  }
+  return inert;
+}
+
+template <typename Scalar>
+void Factorization<Scalar>::remove(const std::vector<Index>& columns) {
+  Z_.Z = without_columns(Z_.Z, columns);
+  d_ = without_entries(d_, columns);
+}
+
+template <typename Scalar>
+FactoredSvd Factorization<Scalar>::svd() const {
+  return Z_.symmetric ? factored_eigen(Z_.U(), d_) : factored_svd(Z_.U(), d_, Z_.V());
+}
+
+template <typename Scalar>
+Stack<Scalar> Factorization<Scalar>::absorbed() const {
+  Stack<Scalar> result = Z_;
+  result.Z.array().rowwise() *= d_.cwiseSqrt().transpose().array();
+  return result;
+}
+
+template class Factorization<double>;
+
+}  // namespace udv

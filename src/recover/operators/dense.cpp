@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/operators/dense.hpp"
+
+#include <cmath>
+
+#include "udv/core/error.hpp"
+#include "udv/core/parallel.hpp"
+
+namespace udv {
+namespace {
+
+constexpr Index kMeasurementBlock = 16;  // rows of A per task in A(X)
+constexpr Index kEntryBlock = 512;       // entries of X per task in A*(z)
+
+}  // namespace
+
+template <typename Scalar>
+DenseOperator<Scalar>::DenseOperator(RowMatrix<Scalar> measurements, Index rows, Index cols,
+                                     bool symmetric)
+    : MeasurementOperator<Scalar>(rows, cols, measurements.rows(), symmetric),
+      measurements_(std::move(measurements)) {
+  require(rows > 0 && cols > 0, "dense: the matrix is ", rows, " x ", cols,
+          ", at least 1 x 1 expected");
+  require(measurements_.rows() > 0, "dense: no measurements");
+  require(measurements_.cols() == rows * cols, "dense: each A_i has ", measurements_.cols(),
+          " entries, ", rows, " x ", cols, " = ", rows * cols, " expected");
+  require(!symmetric || rows == cols, "dense: a symmetric matrix is ", rows, " x ", cols,
+          ", square expected");
+  if (symmetric) {
+    for (Index i = 0; i < measurements_.rows(); ++i) {
+      Eigen::Map<RowMatrix<Scalar>> A(measurements_.data() + i * rows * cols, rows, cols);
+      A = ((A + A.transpose()) / 2).eval();
+    }
+  }
+  mean_gain_ = measurements_.squaredNorm() / static_cast<double>(rows * cols);
+}
+
+template <typename Scalar>
+void DenseOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
+                                  const ConstRows<Scalar>& V, Vector<Scalar>& y) const {
+  const RowMatrix<Scalar> X = U * d.asDiagonal() * V.transpose();
+  const Eigen::Map<const Vector<Scalar>> x(X.data(), X.size());
+  y.resize(this->num_measurements());
+  parallel_blocks(y.size(), kMeasurementBlock, [&](Index begin, Index end) {
+    y.segment(begin, end - begin).noalias() = measurements_.middleRows(begin, end - begin) * x;
+  });
+}
+
+template <typename Scalar>
+RowMatrix<Scalar> DenseOperator<Scalar>::adjoint(const Vector<Scalar>& z) const {
+  RowMatrix<Scalar> X(this->rows(), this->cols());
+  Eigen::Map<Vector<Scalar>> x(X.data(), X.size());
+  parallel_blocks(x.size(), kEntryBlock, [&](Index begin, Index end) {
+    x.segment(begin, end - begin).noalias() =
+        measurements_.middleCols(begin, end - begin).transpose() * z;
+  });
+  return X;
+}
+
+template <typename Scalar>
+void DenseOperator<Scalar>::adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+                                          Rows<Scalar> out) const {
+  out.noalias() = adjoint(z) * V;
+}
+
+template <typename Scalar>
+void DenseOperator<Scalar>::adjoint_transpose_times(const Vector<Scalar>& z,
+                                                    const ConstRows<Scalar>& U,
+                                                    Rows<Scalar> out) const {
+  out.noalias() = adjoint(z).transpose() * U;
+}
+
+template <typename Scalar>
+void DenseOperator<Scalar>::adjoint_products(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+                                             const ConstRows<Scalar>& V, Rows<Scalar> for_u,
+                                             Rows<Scalar> for_v) const {
+  const RowMatrix<Scalar> back = adjoint(z);
+  for_u.noalias() = back * V;
+  for_v.noalias() = back.transpose() * U;
+}
+
+template <typename Scalar>
+double DenseOperator<Scalar>::norm_bound() const {
+  return measurements_.norm();
+}
+
+template <typename Scalar>
+std::unique_ptr<MeasurementOperator<Scalar>> DenseOperator<Scalar>::subset(
+    const std::vector<Index>& which) const {
+  RowMatrix<Scalar> kept(static_cast<Index>(which.size()), measurements_.cols());
+  for (size_t i = 0; i < which.size(); ++i)
+    kept.row(static_cast<Index>(i)) = measurements_.row(which[i]);
+  return std::make_unique<DenseOperator>(std::move(kept), this->rows(), this->cols(),
+                                         this->symmetric());
+}
+
+template class DenseOperator<double>;
+
+}  // namespace udv

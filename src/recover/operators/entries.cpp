@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/operators/entries.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "entries_kernels.hpp"
+#include "entries_linearization.hpp"
+#include "udv/core/error.hpp"
+
+namespace udv {
+namespace {
+
+using Indices = std::vector<std::int32_t>;
+
+// Counting sort: line i gets the entries with key i, in their given order.
+SparseLines lines_of(Index count, const Indices& key, const Indices& other) {
+  SparseLines lines;
+  lines.first.assign(static_cast<size_t>(count) + 1, 0);
+  for (const auto i : key) ++lines.first[static_cast<size_t>(i) + 1];
+  std::partial_sum(lines.first.begin(), lines.first.end(), lines.first.begin());
+  lines.other.resize(key.size());
+  lines.entry.resize(key.size());
+  Indices next(lines.first.begin(), lines.first.end() - 1);
+  for (size_t t = 0; t < key.size(); ++t) {
+    const auto place = static_cast<size_t>(next[static_cast<size_t>(key[t])]++);
+    lines.other[place] = other[t];
+    lines.entry[place] = static_cast<std::int32_t>(t);
+  }
+  return lines;
+}
+
+void check(const Entries& entries) {
+  require(entries.rows > 0 && entries.cols > 0, "entries: the matrix is ", entries.rows, " x ",
+          entries.cols, ", at least 1 x 1 expected");
+  require(entries.size() > 0, "entries: none given");
+  require(!entries.symmetric || entries.rows == entries.cols, "entries: a symmetric matrix is ",
+          entries.rows, " x ", entries.cols, ", square expected");
+  require(entries.row.size() == entries.value.size() && entries.col.size() == entries.value.size(),
+          "entries: ", entries.row.size(), " rows, ", entries.col.size(), " columns and ",
+          entries.value.size(), " values, equally many expected");
+  for (size_t t = 0; t < entries.row.size(); ++t)
+    require(entries.row[t] >= 0 && entries.row[t] < entries.rows && entries.col[t] >= 0 &&
+                entries.col[t] < entries.cols,
+            "entries: entry ", t, " stands at (", entries.row[t], ", ", entries.col[t],
+            "), outside ", entries.rows, " x ", entries.cols);
+}
+
+// out_i = weight * sum over the entries of line i of z_t other_j, or added to out_i.
+template <typename Scalar>
+void gather(const SparseLines& lines, const Vector<Scalar>& z, const ConstRows<Scalar>& other,
+            Scalar weight, bool add, Rows<Scalar> out) {
+  const Index k = other.cols();
+  kernels::with_width(k, [&](auto fixed) {
+    constexpr int K = decltype(fixed)::value;
+    kernels::over_lines(lines, k, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        kernels::sum_rows<K>(lines.first[i], lines.first[i + 1], k, add, out.data() + i * k,
+                             [&](Index s) {
+                               return std::pair(weight * z[lines.entry[s]],
+                                                other.data() + lines.other[s] * k);
+                             });
+      }
+    });
+  });
+}
+
+std::vector<Index> line_sizes(const SparseLines& lines) {
+  std::vector<Index> sizes;
+  for (Index i = 0; i < lines.lines(); ++i) sizes.push_back(lines.first[i + 1] - lines.first[i]);
+  return sizes;
+}
+
+}  // namespace
+
+template <typename Scalar>
+EntriesOperator<Scalar>::EntriesOperator(const Entries& entries)
+    : MeasurementOperator<Scalar>(entries.rows, entries.cols, entries.size(), entries.symmetric) {
+  check(entries);
+  by_row_ = lines_of(entries.rows, entries.row, entries.col);
+  by_col_ = lines_of(entries.cols, entries.col, entries.row);
+}
+
+template <typename Scalar>
+void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
+                                    const ConstRows<Scalar>& V, Vector<Scalar>& y) const {
+  const Index k = U.cols();
+  // Only a symmetric map of an unsymmetric U diag(d) V^T needs the mirror image too.
+  const bool mirror = this->symmetric() && U.data() != V.data();
+  y.resize(this->num_measurements());
+  kernels::with_width(k, [&](auto fixed) {
+    constexpr int K = decltype(fixed)::value;
+    kernels::over_lines(by_row_, mirror ? 2 * k : k, [&](Index begin, Index end) {
+      Vector<Scalar> weighted(2 * k);
+      for (Index i = begin; i < end; ++i) {
+        weighted.head(k) = U.row(i).transpose().cwiseProduct(d);
+        if (mirror) weighted.tail(k) = V.row(i).transpose().cwiseProduct(d);
+        for (auto s = by_row_.first[i]; s < by_row_.first[i + 1]; ++s) {
+          const Index j = by_row_.other[s];
+          Scalar value = kernels::dot<K>(weighted.data(), V.data() + j * k, k);
+          if (mirror)
+            value = (value + kernels::dot<K>(weighted.data() + k, U.data() + j * k, k)) / 2;
+          y[by_row_.entry[s]] = value;
+        }
+      }
+    });
+  });
+}
+
+template <typename Scalar>
+void EntriesOperator<Scalar>::adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+                                            Rows<Scalar> out) const {
+  const Scalar weight = this->symmetric() ? 0.5 : 1.0;
+  gather<Scalar>(by_row_, z, V, weight, false, out);
+  if (this->symmetric()) gather<Scalar>(by_col_, z, V, weight, true, out);
+}
+
+template <typename Scalar>
+void EntriesOperator<Scalar>::adjoint_transpose_times(const Vector<Scalar>& z,
+                                                      const ConstRows<Scalar>& U,
+                                                      Rows<Scalar> out) const {
+  if (this->symmetric())
+    adjoint_times(z, U, out);
+  else
+    gather<Scalar>(by_col_, z, U, 1.0, false, out);
+}
+
+template <typename Scalar>
+double EntriesOperator<Scalar>::mean_gain() const {
+  // A symmetric off-diagonal entry has A_i = (E_ij + E_ji) / 2, of squared norm 1/2, but it sees
+  // a symmetric X twice: as for sampling, |A(X)|^2 / |X|^2 is the share of known entries.
+  return static_cast<double>(this->num_measurements()) /
+         (static_cast<double>(this->rows()) * static_cast<double>(this->cols()));
+}
+
+template <typename Scalar>
+std::unique_ptr<Linearization<Scalar>> EntriesOperator<Scalar>::linearize(
+    const Stack<Scalar>& Z) const {
+  return std::make_unique<EntriesLinearization<Scalar>>(*this, Z);
+}
+
+template <typename Scalar>
+double EntriesOperator<Scalar>::degrees_of_freedom(Index rank) const {
+  const auto visible = [rank](const std::vector<Index>& degree) {
+    double total = 0;
+    for (const Index count : degree) total += static_cast<double>(std::min(count, rank));
+    return total;
+  };
+  const auto k = static_cast<double>(rank);
+  std::vector<Index> degree = line_sizes(by_row_);
+  const std::vector<Index> of_cols = line_sizes(by_col_);
+  if (!this->symmetric()) return std::max(visible(degree) + visible(of_cols) - k * k, k);
+  for (size_t i = 0; i < degree.size(); ++i) degree[i] += of_cols[i];
+  return std::max(visible(degree) - k * (k - 1) / 2, k);
+}
+
+template <typename Scalar>
+std::unique_ptr<MeasurementOperator<Scalar>> EntriesOperator<Scalar>::subset(
+    const std::vector<Index>& which) const {
+  const auto n = static_cast<size_t>(this->num_measurements());
+  Indices row(n), col(n);
+  for (Index i = 0; i < by_row_.lines(); ++i)
+    for (auto s = by_row_.first[i]; s < by_row_.first[i + 1]; ++s) {
+      row[by_row_.entry[s]] = static_cast<std::int32_t>(i);
+      col[by_row_.entry[s]] = by_row_.other[s];
+    }
+  Entries kept{this->rows(), this->cols(), this->symmetric(), {}, {}, {}};
+  for (const Index t : which) {
+    kept.row.push_back(row[t]);
+    kept.col.push_back(col[t]);
+  }
+  kept.value.assign(which.size(), 0.0);
+  return std::make_unique<EntriesOperator>(kept);
+}
+
+template class EntriesOperator<double>;
+
+}  // namespace udv

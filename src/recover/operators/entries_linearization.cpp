@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "entries_linearization.hpp"
+
+#include <cmath>
+
+#include "entries_kernels.hpp"
+
+namespace udv {
+namespace {
+
+constexpr Index packed_size(Index k) {
+  return k * (k + 1) / 2;
+}
+
+// block += weight z z^T, lower triangle packed by rows.
+template <int K, typename Scalar>
+inline void add_outer(Scalar weight, const Scalar* z, Scalar* block, Index width) {
+  const Index k = K > 0 ? K : width;
+  for (Index r = 0; r < k; ++r) {
+    const Scalar factor = weight * z[r];
+#pragma omp simd
+    for (Index c = 0; c <= r; ++c) block[c] += factor * z[c];
+    block += r + 1;
+  }
+}
+
+template <typename Scalar>
+inline Scalar short_dot(const Scalar* a, const Scalar* b, Index size) {
+  Scalar sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (Index c = 0; c < size; ++c) sum += a[c] * b[c];
+  return sum;
+}
+
+// Cholesky factor of block + damping I, packed as the block is, with 1 / L_rr on the diagonal.
+// Pivots are floored: only a preconditioner comes of it.
+template <typename Scalar>
+void factor_block(const Scalar* block, double damping, Index k, Scalar* factor) {
+  for (Index r = 0; r < k; ++r) {
+    Scalar* const row = factor + packed_size(r);
+    for (Index c = 0; c <= r; ++c) {
+      const Scalar* const other = factor + packed_size(c);
+      const Scalar value = block[packed_size(r) + c] - short_dot(row, other, c);
+      if (c < r) {
+        row[c] = value * other[c];
+      } else {
+        const double floor = 1e-13 * block[packed_size(r) + r] + 1e-290;
+        row[r] = 1 / std::sqrt(std::max(value + damping, std::max(floor, damping)));
+      }
+    }
+  }
+}
+
+// x = (L L^T)^-1 rhs
+template <typename Scalar>
+void solve_block(const Scalar* factor, const Scalar* rhs, Index k, Scalar* x) {
+  for (Index r = 0; r < k; ++r) {
+    const Scalar* const row = factor + packed_size(r);
+    x[r] = (rhs[r] - short_dot(row, x, r)) * row[r];
+  }
+  for (Index r = k - 1; r >= 0; --r) {
+    const Scalar* const row = factor + packed_size(r);
+    x[r] *= row[r];
+    const Scalar known = x[r];
+#pragma omp simd
+    for (Index c = 0; c < r; ++c) x[c] -= known * row[c];
+  }
+}
+
+// Adds to each line's block the outer products of the rows that its entries meet.
+template <typename Scalar>
+void add_blocks(const SparseLines& lines, const ConstRows<Scalar>& other, bool symmetric,
+                Scalar* blocks) {
+  const Index k = other.cols();
+  kernels::with_width(k, [&](auto fixed) {
+    constexpr int K = decltype(fixed)::value;
+    kernels::over_lines(lines, packed_size(k), [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i)
+        for (auto s = lines.first[i]; s < lines.first[i + 1]; ++s) {
+          const Index j = lines.other[s];
+          // x_ii = |u_i|^2 has derivative 2 u_i: 4 u u^T in all, half of it from either pass.
+          const Scalar weight = symmetric && j == i ? 2.0 : 1.0;
+          add_outer<K>(weight, other.data() + j * k, blocks + i * packed_size(k), k);
+        }
+    });
+  });
+}
+
+}  // namespace
+
+template <typename Scalar>
+EntriesLinearization<Scalar>::EntriesLinearization(const EntriesOperator<Scalar>& op,
+                                                   const Stack<Scalar>& Z)
+    : op_(op), Z_(Z), measured_(op.num_measurements()) {
+  const Index size = packed_size(Z.rank());
+  blocks_.setZero(Z.Z.rows(), size);
+  const Index col_block = Z.symmetric ? 0 : op.rows() * size;
+  add_blocks<Scalar>(op.by_row(), Z.V(), Z.symmetric, blocks_.data());
+  add_blocks<Scalar>(op.by_col(), Z.U(), Z.symmetric, blocks_.data() + col_block);
+}
+
+template <typename Scalar>
+void EntriesLinearization<Scalar>::normal_product(const RowMatrix<Scalar>& P,
+                                                  RowMatrix<Scalar>& Y) {
+  const Index k = Z_.rank();
+  const Index offset = Z_.symmetric ? 0 : op_.rows() * k;  // of the column side in Z, P and Y
+  const Scalar* const U = Z_.Z.data();
+  const Scalar* const V = U + offset;
+  const Scalar* const PV = P.data() + offset;
+  Y.resize(P.rows(), k);
+  kernels::with_width(k, [&](auto fixed) {
+    constexpr int K = decltype(fixed)::value;
+    const SparseLines& rows = op_.by_row();
+    kernels::over_lines(rows, 3 * k, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        const Scalar* const u = U + i * k;
+        const Scalar* const pu = P.data() + i * k;
+        for (Index s = rows.first[i]; s < rows.first[i + 1]; ++s) {
+          const Index j = rows.other[s] * k;
+          measured_[rows.entry[s]] =
+              kernels::dot<K>(pu, V + j, k) + kernels::dot<K>(u, PV + j, k);
+        }
+        kernels::sum_rows<K>(rows.first[i], rows.first[i + 1], k, false, Y.data() + i * k,
+                             [&](Index s) {
+                               return std::pair(measured_[rows.entry[s]], V + rows.other[s] * k);
+                             });
+      }
+    });
+    const SparseLines& cols = op_.by_col();
+    kernels::over_lines(cols, 2 * k, [&](Index begin, Index end) {
+      for (Index j = begin; j < end; ++j) {
+        kernels::sum_rows<K>(cols.first[j], cols.first[j + 1], k, Z_.symmetric,
+                             Y.data() + offset + j * k, [&](Index s) {
+                               return std::pair(measured_[cols.entry[s]], U + cols.other[s] * k);
+                             });
+      }
+    });
+  });
+}
+
+template <typename Scalar>
+double EntriesLinearization<Scalar>::mean_diagonal() const {
+  double total = 0;
+  for (Index r = 0; r < Z_.rank(); ++r) total += blocks_.col(packed_size(r) + r).sum();
+  return total / static_cast<double>(Z_.Z.size());
+}
+
+template <typename Scalar>
+void EntriesLinearization<Scalar>::factor_preconditioner(double damping) {
+  const Index k = Z_.rank();
+  factors_.resize(blocks_.rows(), blocks_.cols());
+  parallel_blocks(blocks_.rows(), 1 + 20000 / (k * k * k + 1), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      factor_block(blocks_.data() + i * blocks_.cols(), damping, k,
+                   factors_.data() + i * blocks_.cols());
+  });
+}
+
+template <typename Scalar>
+void EntriesLinearization<Scalar>::precondition(const RowMatrix<Scalar>& R,
+                                                RowMatrix<Scalar>& Y) const {
+  const Index k = Z_.rank();
+  Y.resize(R.rows(), k);
+  parallel_blocks(R.rows(), 1 + 60000 / (k * k + 1), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      solve_block(factors_.data() + i * factors_.cols(), R.data() + i * k, k, Y.data() + i * k);
+  });
+}
+
+template class EntriesLinearization<double>;
+
+}  // namespace udv

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <vector>
+
+#include "udv/recover/operators/entries.hpp"
+
+namespace udv {
+namespace {
+
+// The bipartite graph of rows and columns (or the graph of a symmetric pattern) as one list of
+// nodes: rows 0 .. p-1, then columns p .. p+q-1.
+class EntryGraph {
+ public:
+  EntryGraph(const SparseLines& by_row, const SparseLines& by_col, bool symmetric)
+      : by_row_(by_row), by_col_(by_col), symmetric_(symmetric) {}
+
+  Index nodes() const { return symmetric_ ? by_row_.lines() : by_row_.lines() + by_col_.lines(); }
+
+  template <typename Visit>
+  void visit_neighbours(Index node, const Visit& visit) const {
+    const Index p = by_row_.lines();
+    if (symmetric_) {
+      visit_line(by_row_, node, 0, visit);
+      // A diagonal entry stands in both lists and is one equation.
+      visit_line(by_col_, node, 0, [&](Index other) { if (other != node) visit(other); });
+    } else if (node < p) {
+      visit_line(by_row_, node, p, visit);
+    } else {
+      visit_line(by_col_, node - p, 0, visit);
+    }
+  }
+
+ private:
+  template <typename Visit>
+  static void visit_line(const SparseLines& lines, Index line, Index offset, const Visit& visit) {
+    for (auto s = lines.first[line]; s < lines.first[line + 1]; ++s) visit(offset + lines.other[s]);
+  }
+
+  const SparseLines& by_row_;
+  const SparseLines& by_col_;
+  bool symmetric_;
+};
+
+std::vector<Index> degrees(const EntryGraph& graph) {
+  std::vector<Index> degree(static_cast<size_t>(graph.nodes()), 0);
+  for (Index node = 0; node < graph.nodes(); ++node)
+    graph.visit_neighbours(node, [&](Index) { ++degree[static_cast<size_t>(node)]; });
+  return degree;
+}
+
+// Marks the nodes that remain when nodes with fewer than `rank` remaining neighbours are taken
+// away, again and again.
+std::vector<char> core_nodes(const EntryGraph& graph, std::vector<Index> degree, Index rank) {
+  std::vector<char> remains(degree.size(), 1);
+  std::vector<Index> queue;
+  for (size_t node = 0; node < degree.size(); ++node)
+    if (degree[node] < rank) queue.push_back(static_cast<Index>(node));
+  for (const Index node : queue) remains[static_cast<size_t>(node)] = 0;
+  while (!queue.empty()) {
+    const Index node = queue.back();
+    queue.pop_back();
+    graph.visit_neighbours(node, [&](Index other) {
+      const auto o = static_cast<size_t>(other);
+      if (remains[o] && --degree[o] < rank) {
+        remains[o] = 0;
+        queue.push_back(other);
+      }
+    });
+  }
+  return remains;
+}
+
+// Connected components among the nodes that remain, each sorted.
+std::vector<std::vector<Index>> components(const EntryGraph& graph, std::vector<char> remains) {
+  std::vector<std::vector<Index>> found;
+  for (Index start = 0; start < graph.nodes(); ++start) {
+    if (!remains[static_cast<size_t>(start)]) continue;
+    remains[static_cast<size_t>(start)] = 0;
+    std::vector<Index> members{start};
+    for (size_t next = 0; next < members.size(); ++next)
+      graph.visit_neighbours(members[next], [&](Index other) {
+        if (!remains[static_cast<size_t>(other)]) return;
+        remains[static_cast<size_t>(other)] = 0;
+        members.push_back(other);
+      });
+    std::sort(members.begin(), members.end());
+    found.push_back(std::move(members));
+  }
+  return found;
+}
+
+}  // namespace
+
+template <typename Scalar>
+Undetermined EntriesOperator<Scalar>::undetermined(Index rank) const {
+  const Index p = this->rows();
+  const EntryGraph graph(by_row_, by_col_, this->symmetric());
+  const std::vector<Index> degree = degrees(graph);
+  const std::vector<char> remains = core_nodes(graph, degree, std::max<Index>(rank, 1));
+
+  Undetermined open;
+  for (Index node = 0; node < graph.nodes(); ++node) {
+    const bool is_row = node < p;
+    if (degree[static_cast<size_t>(node)] == 0)
+      (is_row ? open.empty_rows : open.empty_cols).push_back(is_row ? node : node - p);
+    else if (!remains[static_cast<size_t>(node)])
+      (is_row ? open.rows : open.cols).push_back(is_row ? node : node - p);
+  }
+  auto blocks = components(graph, remains);
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  for (size_t b = 1; b < blocks.size(); ++b) {
+    const auto split = std::lower_bound(blocks[b].begin(), blocks[b].end(), p);
+    std::vector<Index> cols(split, blocks[b].end());
+    for (Index& col : cols) col -= p;
+    open.blocks.emplace_back(std::vector<Index>(blocks[b].begin(), split), std::move(cols));
+  }
+  return open;
+}
+
+template Undetermined EntriesOperator<double>::undetermined(Index) const;
+
+}  // namespace udv

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "udv/core/error.hpp"
+#include "udv/core/random.hpp"
+#include "udv/core/spectrum.hpp"
+#include "udv/recover/operators/dense.hpp"
+#include "udv/recover/operators/entries.hpp"
+#include "udv/recover/operators/rank_one.hpp"
+
+namespace udv {
+namespace {
+
+void check_measurements(const Vector<double>& b, Index expected) {
+  require(b.size() == expected, "b has ", b.size(), " values, ", expected, " expected");
+  for (Index i = 0; i < b.size(); ++i)
+    require(std::isfinite(b(i)), "measurement ", i, " is ", b(i), ", a finite number expected");
+  require((b.array() != 0).any(), "all ", b.size(), " measurements are zero: X = 0 fits, and any "
+          "other rank would be a guess");
+}
+
+// Row by row, so that kernels write their results one after the other.
+Entries sorted(const Entries& entries) {
+  std::vector<Index> order(static_cast<size_t>(entries.size()));
+  std::iota(order.begin(), order.end(), 0);
+  const auto key = [&](Index t) {
+    return std::pair(entries.row[static_cast<size_t>(t)], entries.col[static_cast<size_t>(t)]);
+  };
+  const auto before = [&](Index s, Index t) { return key(s) < key(t); };
+  if (!std::is_sorted(order.begin(), order.end(), before))
+    std::stable_sort(order.begin(), order.end(), before);
+  Entries result{entries.rows, entries.cols, entries.symmetric, {}, {}, {}};
+  for (const Index t : order) {
+    result.row.push_back(entries.row[static_cast<size_t>(t)]);
+    result.col.push_back(entries.col[static_cast<size_t>(t)]);
+    result.value.push_back(entries.value[static_cast<size_t>(t)]);
+  }
+  return result;
+}
+
+// n different places of a p x q matrix (of its upper triangle where symmetric), sorted.
+std::set<std::pair<Index, Index>> random_places(const PlantedOptions& options, Random& random) {
+  const Index available = options.symmetric ? options.rows * (options.rows + 1) / 2
+                                            : options.rows * options.cols;
+  require(options.measurements <= available, "planted problem: ", options.measurements,
+          " entries wanted, the matrix has ", available);
+  std::set<std::pair<Index, Index>> places;
+  while (static_cast<Index>(places.size()) < options.measurements) {
+    Index i = random.below(options.rows);
+    Index j = random.below(options.symmetric ? options.rows : options.cols);
+    if (options.symmetric && i > j) std::swap(i, j);
+    places.emplace(i, j);
+  }
+  return places;
+}
+
+}  // namespace
+
+Problem completion(const Entries& entries) {
+  const Entries in_order = sorted(entries);
+  Problem problem;
+  problem.op = std::make_shared<EntriesOperator<double>>(in_order);
+  problem.b = Eigen::Map<const Vector<double>>(in_order.value.data(), in_order.size());
+  check_measurements(problem.b, problem.op->num_measurements());
+  return problem;
+}
+
+Problem sensing(RowMatrix<double> measurements, Vector<double> b, Index rows, Index cols,
+                bool symmetric) {
+  Problem problem;
+  check_measurements(b, measurements.rows());
+  problem.op = std::make_shared<DenseOperator<double>>(std::move(measurements), rows, cols,
+                                                       symmetric);
+  problem.b = std::move(b);
+  return problem;
+}
+
+Problem quadratic_sensing(RowMatrix<double> vectors, Vector<double> b) {
+  Problem problem;
+  check_measurements(b, vectors.rows());
+  problem.op = std::make_shared<RankOneOperator<double>>(std::move(vectors));
+  problem.b = std::move(b);
+  return problem;
+}
+
+std::pair<Problem, Problem> split(const Problem& problem, double held_out_share,
+                                  std::uint64_t seed) {
+  const Index n = problem.b.size();
+  const auto held = static_cast<Index>(std::llround(held_out_share * static_cast<double>(n)));
+  require(held > 0 && held < n, "holdout: ", held, " of ", n,
+          " measurements would be held out, at least 1 and fewer than all expected");
+  std::vector<Index> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  Random random(seed, kStreamHoldout);
+  for (Index i = 0; i < held; ++i)
+    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(i + random.below(n - i))]);
+  const auto part = [&](auto begin, auto end) {
+    std::vector<Index> which(begin, end);
+    std::sort(which.begin(), which.end());
+    return Problem{problem.op->subset(which), problem.b(which)};
+  };
+  return {part(order.begin() + held, order.end()), part(order.begin(), order.begin() + held)};
+}
+
+Planted planted_completion(const PlantedOptions& options) {
+  Random random(options.seed, kStreamProblem);
+  Planted planted;
+  planted.U.resize(options.rows, options.rank);
+  random.fill_normal(planted.U);
+  planted.V.resize(options.cols, options.rank);
+  if (!options.symmetric) random.fill_normal(planted.V);
+  for (Index c = 0; c < options.rank; ++c) {
+    const double position = static_cast<double>(c) / std::max<double>(1, options.rank - 1.0);
+    const double weight = std::pow(options.condition, -0.5 * position);
+    planted.U.col(c) *= weight;
+    planted.V.col(c) *= weight;
+  }
+  if (options.symmetric) planted.V = planted.U;
+
+  Entries& entries = planted.entries;
+  entries.rows = options.rows;
+  entries.cols = options.symmetric ? options.rows : options.cols;
+  entries.symmetric = options.symmetric;
+  double squares = 0;
+  for (const auto& [i, j] : random_places(options, random)) {
+    entries.row.push_back(static_cast<std::int32_t>(i));
+    entries.col.push_back(static_cast<std::int32_t>(j));
+    entries.value.push_back(planted.U.row(i).dot(planted.V.row(j)));
+    squares += entries.value.back() * entries.value.back();
+  }
+  const double sigma = options.noise * std::sqrt(squares / static_cast<double>(entries.size()));
+  for (double& value : entries.value) value += sigma * random.normal();
+  return planted;
+}
+
+double Planted::relative_error(const RowMatrix<double>& U_found, const Vector<double>& d_found,
+                               const RowMatrix<double>& V_found) const {
+  RowMatrix<double> left(U.rows(), U.cols() + U_found.cols());
+  RowMatrix<double> right(V.rows(), left.cols());
+  Vector<double> weights(left.cols());
+  left << U, U_found;
+  right << V, V_found;
+  weights << Vector<double>::Ones(U.cols()), -d_found;
+  const double difference = factored_svd(left, weights, right).s.norm();
+  return difference / factored_svd(U, Vector<double>::Ones(U.cols()), V).s.norm();
+}
+
+}  // namespace udv

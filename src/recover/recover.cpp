@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/recover.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "recover/solver/recorder.hpp"
+#include "udv/core/error.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/core/random.hpp"
+#include "udv/core/version.hpp"
+#include "udv/recover/solver/balance.hpp"
+
+namespace udv {
+namespace {
+
+constexpr double kDefaultTolerance = 1e-10;
+constexpr double kRankTolerance = 1e-10;       // singular values below this share do not count
+constexpr double kSizeAgainstBall = 5;         // |X|_F after scaling, ball of radius 1
+constexpr Index kDefaultGradientSteps = 100'000;
+constexpr Index kStartIterations = 1024;       // longest gradient run before the polish
+constexpr double kStartDeadShare = 1e-14;
+
+// FNV-1a over the bytes of numbers.
+class Fingerprint {
+ public:
+  void add(const void* data, size_t size) {
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    for (size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 0x100000001b3ULL;
+  }
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  void add(T number) {
+    add(&number, sizeof(number));
+  }
+  void add(std::string_view text) { add(text.data(), text.size()); }
+  void add(const Vector<double>& values) {
+    add(values.data(), static_cast<size_t>(values.size()) * sizeof(double));
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+// Of everything that decides the numbers; the operator by what it says of a random matrix.
+std::uint64_t fingerprint(const Problem& problem, const RecoverOptions& o) {
+  const auto& op = *problem.op;
+  Random random(7, kStreamProbe);
+  Stack<double> probe(op.rows(), op.cols(), op.symmetric(), 1);
+  random.fill_normal(probe.Z);
+  Vector<double> seen;
+  apply_stack(op, probe, seen);
+  Fingerprint print;
+  print.add(version());
+  print.add(op.name());
+  print.add(seen);
+  print.add(problem.b);
+  print.add(o.method);
+  print.add(o.max_rank);
+  print.add(o.step.value_or(-1));
+  print.add(o.alpha.value_or(-1));
+  print.add(static_cast<int>(o.scale_rule));
+  print.add(o.scale_value);
+  print.add(o.init_norm);
+  print.add(o.tolerance.value_or(-1));
+  print.add(o.polish);
+  print.add(static_cast<int>(o.start));
+  print.add(o.noise_sigma);
+  print.add(o.holdout);
+  print.add(o.shrinkage);
+  print.add(o.seed);
+  return print.value();
+}
+
+double scale_of(const Problem& problem, const RecoverOptions& options) {
+  const double norm = problem.b.stableNorm();
+  switch (options.scale_rule) {
+    case ScaleRule::kAuto: return kSizeAgainstBall * std::sqrt(problem.op->mean_gain()) / norm;
+    case ScaleRule::kUnit: return 1 / norm;
+    case ScaleRule::kNone: return 1;
+    default: return options.scale_value;
+  }
+}
+
+const Method& method_of(const Problem& problem, const RecoverOptions& options) {
+  const bool symmetric = problem.op->symmetric();
+  const Method& method =
+      method_named(options.method == "auto" ? (symmetric ? "udu" : "udv") : options.method);
+  require(method.symmetric == symmetric, "method ", method.name, " is for ",
+          method.symmetric ? "symmetric" : "rectangular", " problems, this one is ",
+          symmetric ? "symmetric" : "rectangular");
+  return method;
+}
+
+// One solve, from the scaled problem to the answer.
+class Solve {
+ public:
+  Solve(const Problem& problem, const RecoverOptions& options, const RecoverHooks& hooks)
+      : used_(problem),
+        options_(options),
+        hooks_(hooks),
+        method_(method_of(problem, options)),
+        recorder_(options.record, hooks.observer) {
+    if (options.holdout > 0)
+      std::tie(used_, held_out_) = split(problem, options.holdout, options.seed);
+    scale_ = scale_of(used_, options);
+    b_ = scale_ * used_.b;
+    require(b_.allFinite(), "scale ", scale_, " makes the measurements overflow");
+    checkpoint_.fingerprint = fingerprint(problem, options);
+  }
+
+  Recovery run() {
+    resume();
+    if (!options_.polish || options_.start == Start::kDynamics) run_gradient();
+    const bool polish = options_.polish && stop_ == Verdict::kContinue &&
+                        checkpoint_.gradient.stop != GradientStop::kDiverged;
+    if (polish)
+      walk();
+    else
+      take_gradient_result();
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  void resume() {
+    if (!hooks_.resume) return;
+    require(hooks_.resume->fingerprint == checkpoint_.fingerprint,
+            "the checkpoint belongs to another problem or to other options");
+    checkpoint_ = *hooks_.resume;
+    recorder_.restore(checkpoint_);
+  }
+
+  // Saves now and then, and when the observer wants to stop. False to stop.
+  bool go_on(Verdict verdict) {
+    const double now = recorder_.seconds();
+    if (verdict != Verdict::kContinue) stop_ = verdict;
+    if (!walking_ && now - last_save_ > hooks_.save_every_seconds) save();
+    return stop_ == Verdict::kContinue;
+  }
+
+  void save() {
+    last_save_ = recorder_.seconds();
+    if (!hooks_.save) return;
+    recorder_.store(checkpoint_);
+    hooks_.save(checkpoint_);
+  }
+
+  Index columns() const {
+    const Index smaller = std::min(used_.op->rows(), used_.op->cols());
+    return options_.max_rank > 0 ? std::min(options_.max_rank, smaller) : smaller;
+  }
+
+  // With a polish to come, columns that the data could not determine are not even started.
+  Index start_columns() const {
+    const auto n = static_cast<double>(used_.b.size());
+    Index k = 1;
+    while (k < columns() && 1.2 * used_.op->degrees_of_freedom(k + 1) <= n) ++k;
+    return k;
+  }
+
+  void run_gradient() {
+    GradientOptions gradient;
+    gradient.alpha = options_.alpha.value_or(1);
+    if (options_.polish) {
+      gradient.max_iterations = kStartIterations;
+      gradient.stop_when_settled = true;
+      gradient.dead_share = kStartDeadShare;
+    } else {
+      gradient.max_iterations =
+          options_.max_iterations > 0 ? options_.max_iterations : kDefaultGradientSteps;
+      gradient.tolerance = options_.tolerance.value_or(0);
+    }
+    if (!checkpoint_.has_gradient) {
+      checkpoint_.gradient = ProjectedGradient::start(
+          Factorization<double>(method_, used_.op->rows(), used_.op->cols(),
+                                options_.polish ? start_columns() : columns(), options_.init_norm,
+                                options_.seed),
+          StepRule(options_.step));
+      checkpoint_.has_gradient = true;
+    }
+    // A finished gradient run of an interrupted polish is not run again.
+    const GradientStop before = checkpoint_.gradient.stop;
+    if (before != GradientStop::kRunning && before != GradientStop::kObserver) return;
+    ProjectedGradient solver(*used_.op, b_, gradient);
+    solver.run(checkpoint_.gradient, [this](const GradientState& state) {
+      return go_on(recorder_.observe(state, 1 / (scale_ * scale_)));
+    });
+  }
+
+  void take_gradient_result() {
+    const GradientState& state = checkpoint_.gradient;
+    factors_ = state.factors;
+    result_.alpha = options_.alpha.value_or(1);
+    result_.step = state.step_rule.step();
+    result_.iterations = state.iteration;
+    switch (state.stop) {
+      case GradientStop::kDiverged: result_.stop_reason = StopReason::kDiverged; break;
+      case GradientStop::kIterationLimit:
+        result_.stop_reason = StopReason::kIterationLimit;
+        break;
+      default: result_.stop_reason = StopReason::kConverged;
+    }
+  }
+
+  void walk() {
+    RankWalkOptions walk_options;
+    walk_options.max_rank = options_.max_rank;
+    walk_options.rule.noise_sigma = options_.noise_sigma * scale_;
+    walk_options.rule.zero_residual = options_.tolerance.value_or(kDefaultTolerance);
+    walk_options.shrinkage = options_.shrinkage;
+    walk_options.seed = options_.seed;
+    RankWalk<double> walk(*used_.op, b_, walk_options);
+    walk.set_journal(std::move(checkpoint_.journal));
+    if (held_out_.op)
+      walk.set_held_out([this](const Stack<double>& Z) { return held_out_error(Z); });
+    const Index limit = options_.max_iterations;
+    walking_ = true;  // from here the journal is the state: saved after whole fits only
+    walk.set_monitor([&](const FitStep& step) {
+      over_limit_ = limit > 0 && recorder_.next_iteration() > limit;
+      return go_on(recorder_.observe(step, 1 / (scale_ * scale_))) && !over_limit_;
+    });
+    walk.set_on_fit([&](const std::vector<RankFit<double>>& journal) {
+      if (hooks_.save && recorder_.seconds() - last_save_ > hooks_.save_every_seconds) {
+        checkpoint_.journal = journal;
+        save();
+      }
+    });
+    const auto outcome = walk.run(start_stack());
+    checkpoint_.journal = walk.journal();
+    result_.polished = true;
+    result_.iterations =
+        outcome.iterations + (checkpoint_.has_gradient ? checkpoint_.gradient.iteration : 0);
+    result_.noise_sigma = outcome.noise_sigma / scale_;
+    result_.ridge = outcome.ridge;
+    result_.scores = outcome.scores;
+    if (outcome.stopped && over_limit_) result_.stop_reason = StopReason::kIterationLimit;
+    take_balanced(outcome.fit.Z);
+  }
+
+  double held_out_error(const Stack<double>& Z) const {
+    Vector<double> predicted;
+    apply_stack(*held_out_.op, Z, predicted);
+    return (predicted - scale_ * held_out_.b).squaredNorm();
+  }
+
+  std::optional<Stack<double>> start_stack() const {
+    if (!checkpoint_.has_gradient) return std::nullopt;
+    const GradientState& state = checkpoint_.gradient;
+    return leading_columns(balanced(state.factors.absorbed()), std::max<Index>(1, state.live));
+  }
+
+  // X = U diag(s) V^T from its SVD for methods with a diagonal factor, else U V^T.
+  void take_balanced(const Stack<double>& fit) {
+    Stack<double> Z = balanced(fit);
+    Vector<double> d = Vector<double>::Ones(Z.rank());
+    if (method_.diagonal) {
+      d = Z.U().colwise().squaredNorm().transpose();
+      const Vector<double> inverse = d.cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+      Z.Z = Z.Z * inverse.asDiagonal();
+    }
+    factors_ = Factorization<double>(method_, std::move(Z), std::move(d));
+    result_.alpha = method_.diagonal ? std::max(1.0, factors_.norm_u()) : 1.0;
+  }
+
+  void finish() {
+    const auto& op = *used_.op;
+    result_.method = method_.name;
+    result_.operator_name = op.name();
+    result_.rows = op.rows();
+    result_.cols = op.cols();
+    result_.measurements = op.num_measurements();
+    result_.symmetric = op.symmetric();
+    result_.scale = scale_;
+    if (stop_ == Verdict::kInterrupt) result_.stop_reason = StopReason::kInterrupted;
+    if (stop_ == Verdict::kTimeLimit) result_.stop_reason = StopReason::kTimeLimit;
+    if (result_.stop_reason != StopReason::kDiverged) measure();
+    unscale();
+    if (stop_ != Verdict::kContinue) save();
+    recorder_.flush();
+    result_.seconds = recorder_.seconds();
+    result_.history = recorder_.take_history();
+    result_.columns = recorder_.take_columns();
+  }
+
+  // Residual, spectrum, certificate and what the data leave open, all in scaled units.
+  void measure() {
+    const auto& op = *used_.op;
+    Vector<double> residual;
+    factors_.measure(op, residual);
+    residual -= b_;
+    result_.objective = 0.5 * squared_norm(residual);
+    result_.relative_residual = std::sqrt(2 * result_.objective) / std::sqrt(squared_norm(b_));
+    take_spectrum();
+    CertificateOptions certificate;
+    certificate.ridge = result_.ridge;
+    certificate.alpha = result_.polished ? 0 : result_.alpha;
+    certificate.seed = options_.seed;
+    certificate.tolerance = kCertificateTolerance;
+    result_.certificate = certify(op, b_, factors_, certificate);
+    result_.undetermined = op.undetermined(result_.rank);
+    if (held_out_.op) {
+      const double squared = held_out_error(factors_.absorbed());
+      result_.holdout_rmse =
+          std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
+    }
+    const double tolerance = options_.tolerance.value_or(kDefaultTolerance);
+    result_.converged = result_.relative_residual <= tolerance ||
+                        result_.certificate.verdict != Optimality::kNotConverged;
+  }
+
+  void take_spectrum() {
+    Vector<double> s = factors_.svd().s.cwiseAbs();
+    std::sort(s.begin(), s.end(), std::greater<>());
+    result_.rank = numerical_rank(s, kRankTolerance);
+    result_.rank_gap = rank_gap(s, result_.rank);
+    // One value past the rank, so that a reader sees the gap.
+    const Index smaller = std::min(used_.op->rows(), used_.op->cols());
+    const Index shown = std::min(smaller, std::max(s.size(), result_.rank + 1));
+    result_.spectrum = Vector<double>::Zero(shown);
+    const Index known = std::min(shown, s.size());
+    result_.spectrum.head(known) = s.head(known) / scale_;
+  }
+
+  void unscale() {
+    const Stack<double>& Z = factors_.stack();
+    const double root = method_.diagonal ? 1.0 : 1 / std::sqrt(scale_);
+    result_.U = root * Z.U();
+    if (!Z.symmetric) result_.V = root * Z.V();
+    result_.d = method_.diagonal ? Vector<double>(factors_.d() / scale_) : factors_.d();
+    result_.objective /= scale_ * scale_;
+  }
+
+  static constexpr double kCertificateTolerance = 1e-6;
+
+  Problem used_, held_out_;
+  const RecoverOptions& options_;
+  const RecoverHooks& hooks_;
+  const Method& method_;
+  double scale_ = 1;
+  Vector<double> b_;
+  Recorder recorder_;
+  Checkpoint checkpoint_;
+  Factorization<double> factors_;
+  Recovery result_;
+  Verdict stop_ = Verdict::kContinue;
+  bool over_limit_ = false;
+  bool walking_ = false;
+  double last_save_ = 0;
+};
+
+}  // namespace
+
+Recovery recover(const Problem& problem, const RecoverOptions& options, const RecoverHooks& hooks) {
+  options.validate();
+  require(problem.op != nullptr, "the problem has no measurement operator");
+  require(problem.b.size() == problem.op->num_measurements(), "b has ", problem.b.size(),
+          " values, ", problem.op->num_measurements(), " expected");
+  const FlushToZero flush;
+  return Solve(problem, options, hooks).run();
+}
+
+}  // namespace udv

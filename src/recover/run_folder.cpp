@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/run_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "udv/core/error.hpp"
+#include "udv/core/version.hpp"
+#include "udv/io/file.hpp"
+#include "udv/io/npy.hpp"
+
+namespace udv::io {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinity: null says that there is no finite value.
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json list(const Vector<double>& values) {
+  Json result = Json::array();
+  for (const double value : values) result.push_back(number(value));
+  return result;
+}
+
+Json names(const std::vector<Index>& indices, int base) {
+  Json result = Json::array();
+  for (const Index index : indices) result.push_back(index + base);
+  return result;
+}
+
+Json certificate_json(const Certificate& c) {
+  return {{"stationarity", number(c.stationarity)},
+          {"complementarity", number(c.complementarity)},
+          {"dual_infeasibility", number(c.dual_infeasibility)},
+          {"dead_curvature", number(c.dead_curvature)},
+          {"ball_multiplier", number(c.ball_multiplier)},
+          {"ball_residual", number(c.ball_residual)},
+          {"ridge", number(c.ridge)},
+          {"verdict", to_string(c.verdict)}};
+}
+
+Json undetermined_json(const Undetermined& open, int base) {
+  Json blocks = Json::array();
+  for (const auto& [rows, cols] : open.blocks)
+    blocks.push_back({{"rows", names(rows, base)}, {"cols", names(cols, base)}});
+  return {{"base", base},
+          {"empty_rows", names(open.empty_rows, base)},
+          {"empty_cols", names(open.empty_cols, base)},
+          {"rows", names(open.rows, base)},
+          {"cols", names(open.cols, base)},
+          {"blocks", blocks}};
+}
+
+Json config_json(const std::map<std::string, Setting>& config) {
+  Json result = Json::object();
+  for (const auto& [name, setting] : config)
+    std::visit([&](const auto& value) { result[name] = value; }, setting);
+  return result;
+}
+
+Json run_json(const Recovery& r, const RunInfo& info) {
+  Json run = {{"udv", version()},
+              {"command", info.command},
+              {"config", config_json(info.config)},
+              {"seed", info.seed},
+              {"method", r.method},
+              {"scalar", "float64"},
+              {"operator", r.operator_name},
+              {"rows", r.rows},
+              {"cols", r.cols},
+              {"measurements", r.measurements},
+              {"rank", r.rank},
+              {"spectrum", list(r.spectrum)},
+              {"rank_gap", number(r.rank_gap)},
+              {"objective", number(r.objective)},
+              {"relative_residual", number(r.relative_residual)}};
+  if (r.test_rmse || r.holdout_rmse)
+    run["test_rmse"] = number(r.test_rmse ? *r.test_rmse : *r.holdout_rmse);
+  if (r.holdout_rmse) run["holdout_rmse"] = number(*r.holdout_rmse);
+  run.update({{"iterations", r.iterations},
+              {"seconds", r.seconds},
+              {"stop_reason", to_string(r.stop_reason)},
+              {"converged", r.converged},
+              {"scale", number(r.scale)},
+              {"alpha", number(r.alpha)},
+              {"step", number(r.step)},
+              {"noise_sigma", number(r.noise_sigma)},
+              {"certificate", certificate_json(r.certificate)},
+              {"undetermined", undetermined_json(r.undetermined, info.index_base)}});
+  Json scores = Json::array();
+  for (const auto& [rank, score] : r.scores) scores.push_back({{"rank", rank}, {"score", number(score)}});
+  run["rank_scores"] = scores;
+  run["warnings"] = info.warnings;
+  if (info.relative_error) run["relative_error"] = number(*info.relative_error);
+  return run;
+}
+
+Array matrix(const std::vector<Vector<double>>& rows) {
+  Array array;
+  array.shape = {static_cast<Index>(rows.size()), rows.empty() ? 0 : rows.front().size()};
+  for (const auto& row : rows) array.values.insert(array.values.end(), row.begin(), row.end());
+  return array;
+}
+
+void write_columns(const std::filesystem::path& path, const ColumnHistory& columns) {
+  Array iteration;
+  iteration.shape = {static_cast<Index>(columns.iteration.size())};
+  iteration.values.assign(columns.iteration.begin(), columns.iteration.end());
+  write_npz(path, {{"iteration", iteration},
+                   {"norm_u", matrix(columns.norm_u)},
+                   {"d", matrix(columns.d)}});
+}
+
+}  // namespace
+
+std::string history_csv(const std::vector<IterationRecord>& history) {
+  fmt::memory_buffer text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "iteration,seconds,objective,rank,norm_U,max_d,step\n");
+  for (const IterationRecord& r : history)
+    fmt::format_to(out, "{},{:.6f},{:.17g},{},{:.17g},{:.17g},{:.17g}\n", r.iteration, r.seconds,
+                   r.objective, r.rank, r.norm_u, r.max_d, r.step);
+  return fmt::to_string(text);
+}
+
+void write_run(const std::filesystem::path& folder, const Recovery& recovery,
+               const RunInfo& info) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
+  write_npy(folder / "U.npy", recovery.U);
+  write_npy(folder / "d.npy", recovery.d);
+  if (!recovery.symmetric) write_npy(folder / "V.npy", recovery.V);
+  write_atomically(folder / "history.csv", history_csv(recovery.history));
+  if (!recovery.columns.iteration.empty())
+    write_columns(folder / "columns.npz", recovery.columns);
+  write_atomically(folder / "run.json", run_json(recovery, info).dump(1, ' ') + "\n");
+}
+
+}  // namespace udv::io

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/solver/levenberg_marquardt.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "udv/core/parallel.hpp"
+
+namespace udv {
+namespace {
+
+constexpr double kInitialDamping = 1e-3;  // in units of the mean diagonal of J^T J
+constexpr double kSmallestDamping = 1e-14;
+constexpr double kLeastGainRatio = 1e-4;
+constexpr int kMaxRejections = 10;
+
+template <typename Scalar>
+struct LinearSolve {
+  RowMatrix<Scalar> delta, residual, direction, product, preconditioned;
+  int steps = 0;
+};
+
+// (J^T J + shift I) delta = -g to a relative residual `tolerance`; on return `residual` holds
+// -g - (J^T J + shift I) delta.
+template <typename Scalar>
+void conjugate_gradients(Linearization<Scalar>& model, const RowMatrix<Scalar>& g, double shift,
+                         double tolerance, int max_steps, LinearSolve<Scalar>& work) {
+  work.delta.setZero(g.rows(), g.cols());
+  work.residual = -g;
+  model.precondition(work.residual, work.preconditioned);
+  work.direction = work.preconditioned;
+  double rho = dot(work.residual, work.preconditioned);
+  const double target = tolerance * tolerance * squared_norm(g);
+  for (work.steps = 0; work.steps < max_steps && rho > 0; ++work.steps) {
+    model.normal_product(work.direction, work.product);
+    work.product += shift * work.direction;
+    const double curvature = dot(work.direction, work.product);
+    if (!(curvature > 0)) break;
+    const double length = rho / curvature;
+    work.delta += length * work.direction;
+    work.residual -= length * work.product;
+    if (squared_norm(work.residual) <= target) {
+      ++work.steps;
+      break;
+    }
+    model.precondition(work.residual, work.preconditioned);
+    const double next = dot(work.residual, work.preconditioned);
+    work.direction = work.preconditioned + (next / rho) * work.direction;
+    rho = next;
+  }
+}
+
+// The point of the iteration: factors, residual of the measurements, objective and gradient.
+template <typename Scalar>
+class Fit {
+ public:
+  Fit(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b, Stack<Scalar>& Z,
+      const FitOptions& options)
+      : op_(op), b_(b), Z_(Z), options_(options), b_norm_(std::sqrt(squared_norm(b))) {
+    evaluate(Z_, residual_, data_term_, objective_);
+    update_gradient();
+    first_gradient_norm_ = gradient_norm();
+  }
+
+  double data_term() const { return data_term_; }
+  double objective() const { return objective_; }
+  double damping() const { return damping_; }
+  double gradient_norm() const { return std::sqrt(squared_norm(gradient_)); }
+  double relative_residual() const { return std::sqrt(2 * data_term_) / b_norm_; }
+  int inner() const { return inner_; }
+
+  // One accepted step; false where none lowers the objective.
+  bool step() {
+    const auto model = op_.linearize(Z_);
+    const double unit = std::max(model->mean_diagonal(), 1e-300);
+    if (damping_ < 0) damping_ = kInitialDamping * unit;
+    bool accepted = false;
+    for (int tries = 0; !accepted && tries <= kMaxRejections; ++tries) {
+      accepted = try_step(*model);
+      if (!accepted) {
+        damping_ = std::max(damping_ * growth_, kSmallestDamping * unit);
+        growth_ *= 2;
+      }
+    }
+    damping_ = std::max(damping_, kSmallestDamping * unit);
+    return accepted;
+  }
+
+ private:
+  bool try_step(Linearization<Scalar>& model) {
+    model.factor_preconditioner(damping_ + options_.ridge);
+    conjugate_gradients(model, gradient_, damping_ + options_.ridge, cg_tolerance(),
+                        options_.max_cg, work_);
+    inner_ += work_.steps;
+    trial_.Z = Z_.Z + work_.delta;
+    trial_.rows = Z_.rows;
+    trial_.symmetric = Z_.symmetric;
+    double data_term, objective;
+    evaluate(trial_, trial_residual_, data_term, objective);
+    // With H = J^T J + (lambda + mu) I and H delta = -g - r the model predicts
+    // -g.delta - 1/2 delta.(H - lambda) delta = 1/2 (-g.delta + r.delta + lambda |delta|^2).
+    const double predicted =
+        0.5 * (-dot(gradient_, work_.delta) + dot(work_.residual, work_.delta) +
+               damping_ * squared_norm(work_.delta));
+    const double ratio = (objective_ - objective) / predicted;
+    const bool accepted = predicted > 0 && ratio > kLeastGainRatio;
+    if (accepted) {
+      Z_.Z.swap(trial_.Z);
+      residual_.swap(trial_residual_);
+      data_term_ = data_term;
+      objective_ = objective;
+      damping_ *= std::max(0.2, 1 - std::pow(2 * ratio - 1, 3));
+      growth_ = 2;
+      update_gradient();
+    }
+    return accepted;
+  }
+
+  void evaluate(const Stack<Scalar>& Z, Vector<Scalar>& residual, double& data_term,
+                double& objective) const {
+    apply_stack(op_, Z, residual);
+    residual -= b_;
+    data_term = 0.5 * squared_norm(residual);
+    objective = data_term + 0.5 * options_.ridge * squared_norm(Z.Z);
+  }
+
+  void update_gradient() {
+    pull_back(op_, Z_, residual_, gradient_);
+    if (options_.ridge > 0) gradient_ += options_.ridge * Z_.Z;
+  }
+
+  // Loose while far away (or regularised), tighter as the residual or the gradient falls.
+  double cg_tolerance() const {
+    if (options_.ridge > 0 && options_.small_gain > 1e-3) return 0.1;
+    const double progress = std::min(relative_residual(), gradient_norm() / first_gradient_norm_);
+    return std::max(options_.min_cg_tolerance, std::min(0.1, progress));
+  }
+
+  const MeasurementOperator<Scalar>& op_;
+  const Vector<Scalar>& b_;
+  Stack<Scalar>& Z_;
+  const FitOptions& options_;
+  double b_norm_, data_term_ = 0, objective_ = 0, first_gradient_norm_ = 1;
+  double damping_ = -1, growth_ = 2;
+  int inner_ = 0;
+  Vector<Scalar> residual_, trial_residual_;
+  RowMatrix<Scalar> gradient_;
+  Stack<Scalar> trial_;
+  LinearSolve<Scalar> work_;
+};
+
+}  // namespace
+
+template <typename Scalar>
+FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b,
+                       Stack<Scalar>& Z, const FitOptions& options, const FitMonitor& monitor) {
+  Fit<Scalar> fit(op, b, Z, options);
+  FitSummary summary;
+  int small_gains = 0;
+  while (summary.outer < options.max_outer && small_gains < options.patience &&
+         fit.relative_residual() > options.residual_target && !summary.stopped) {
+    const double before = fit.objective();
+    if (!fit.step()) break;
+    ++summary.outer;
+    small_gains = fit.objective() > (1 - options.small_gain) * before ? small_gains + 1 : 0;
+    summary.stopped =
+        monitor && !monitor({fit.data_term(), fit.damping(), Z.rank(), Z.U().norm()});
+  }
+  summary.objective = fit.data_term();
+  summary.gradient_norm = fit.gradient_norm();
+  summary.inner = fit.inner();
+  return summary;
+}
+
+template FitSummary fit_factors(const MeasurementOperator<double>&, const Vector<double>&,
+                                Stack<double>&, const FitOptions&, const FitMonitor&);
+
+}  // namespace udv

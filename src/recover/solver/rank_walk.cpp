@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/solver/rank_walk.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "udv/core/lanczos.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/core/random.hpp"
+#include "udv/recover/solver/balance.hpp"
+
+namespace udv {
+namespace {
+
+constexpr double kOversampling = 1.2;         // measurements per parameter at the largest rank
+constexpr double kInterpolation = 2.2;        // below: an exact fit at too large a rank is possible
+constexpr double kHomotopy[] = {0.05, 0.002}; // ridges, in units of the one that leaves only zero
+constexpr double kNegligible = 1e-5;          // singular values below this share are cut
+constexpr int kMaxMisses = 2;
+constexpr int kShrinkageRounds = 3;
+constexpr Index kLanczosSteps = 30;
+
+FitOptions homotopy_options(double ridge) {
+  FitOptions options;
+  options.ridge = ridge;
+  options.max_outer = 6;
+  options.small_gain = 0.1;
+  options.patience = 1;
+  return options;
+}
+
+FitOptions final_options(double ridge) {
+  FitOptions options;
+  options.ridge = ridge;
+  options.small_gain = 1e-6;
+  return options;
+}
+
+}  // namespace
+
+template <typename Scalar>
+RankWalk<Scalar>::RankWalk(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b,
+                           RankWalkOptions options)
+    : op_(op), b_(b), options_(options), b_norm_(std::sqrt(squared_norm(b))), cap_(rank_cap()) {}
+
+// The largest rank that the number of measurements can determine, at least 1.
+template <typename Scalar>
+Index RankWalk<Scalar>::rank_cap() const {
+  const Index limit = options_.max_rank > 0
+                          ? std::min({options_.max_rank, op_.rows(), op_.cols()})
+                          : std::min(op_.rows(), op_.cols());
+  const auto n = static_cast<double>(op_.num_measurements());
+  // dof(k) may fall again for large k: the first rank that asks too much is the limit.
+  Index k = 1;
+  while (k < limit && kOversampling * op_.degrees_of_freedom(k + 1) <= n) ++k;
+  return k;
+}
+
+template <typename Scalar>
+bool RankWalk<Scalar>::is_exact(const RankFit<Scalar>& fit) const {
+  const double squared = 2 * fit.objective;
+  const double zero = options_.rule.zero_residual * b_norm_;
+  bool exact = squared <= zero * zero;
+  if (options_.rule.noise_sigma > 0) {
+    // |r|^2 / sigma^2 is chi-squared with n - dof degrees: mean m, standard deviation sqrt(2 m).
+    const double m = std::max(1.0, static_cast<double>(b_.size()) -
+                                       op_.degrees_of_freedom(fit.Z.rank()));
+    const double sigma = options_.rule.noise_sigma;
+    exact = exact || squared <= sigma * sigma * (m + 2 * std::sqrt(2 * m));
+  }
+  return exact;
+}
+
+template <typename Scalar>
+double RankWalk<Scalar>::score(const RankFit<Scalar>& fit) const {
+  if (held_out_) return held_out_(fit.Z);
+  const auto n = static_cast<double>(b_.size());
+  const double dof = fit.Z.rank() == 0 ? 0 : op_.degrees_of_freedom(fit.Z.rank());
+  if (dof >= n) return std::numeric_limits<double>::infinity();
+  const double smallest = 1e-32 * b_norm_ * b_norm_;
+  return n * std::log(std::max(fit.objective, smallest) / n) +
+         options_.rule.penalty * dof * n / (n - dof);
+}
+
+template <typename Scalar>
+Index RankWalk<Scalar>::best_rank() const {
+  const auto best = std::min_element(scores_.begin(), scores_.end(),
+                                     [](auto& a, auto& b) { return a.second < b.second; });
+  return best->first;
+}
+
+// Keeps the better of two fits of one rank.
+template <typename Scalar>
+const RankFit<Scalar>& RankWalk<Scalar>::record(RankFit<Scalar> fit) {
+  const Index rank = fit.Z.rank();
+  const auto known = visited_.find(rank);
+  if (known == visited_.end() || fit.objective < known->second.objective) {
+    scores_[rank] = score(fit);
+    if (is_exact(fit) && (!exact_rank_ || rank < *exact_rank_)) exact_rank_ = rank;
+    visited_[rank] = std::move(fit);
+  }
+  return visited_[rank];
+}
+
+// The next fit of an earlier walk where there is one, else a new one.
+template <typename Scalar>
+template <typename Compute>
+RankFit<Scalar> RankWalk<Scalar>::journaled(const Compute& compute) {
+  if (replayed_ == journal_.size()) {
+    journal_.push_back(compute());
+    if (on_fit_) on_fit_(journal_);
+  }
+  const RankFit<Scalar>& next = journal_[replayed_++];
+  iterations_ += next.outer;
+  return next;
+}
+
+template <typename Scalar>
+RankFit<Scalar> RankWalk<Scalar>::refine(Stack<Scalar> Z, const FitOptions& options) {
+  RankFit<Scalar> result;
+  result.Z = std::move(Z);
+  const FitSummary summary = fit_factors(op_, b_, result.Z, options, monitor_);
+  result.objective = summary.objective;
+  result.outer = summary.outer;
+  result.inner = summary.inner;
+  if (summary.stopped) {
+    unfinished_ = result;
+    throw Stopped();
+  }
+  return result;
+}
+
+// A short ridge homotopy, then the plain least-squares fit.
+template <typename Scalar>
+const RankFit<Scalar>& RankWalk<Scalar>::fit(Stack<Scalar> Z) {
+  return record(journaled([&] {
+    int outer = 0, inner = 0;
+    for (const double share : kHomotopy) {
+      RankFit<Scalar> ridged = refine(std::move(Z), homotopy_options(share * largest_ridge_));
+      outer += ridged.outer;
+      inner += ridged.inner;
+      Z = std::move(ridged.Z);
+    }
+    RankFit<Scalar> result = refine(std::move(Z), FitOptions{});
+    result.outer += outer;
+    result.inner += inner;
+    return result;
+  }));
+}
+
+// Appends columns along the most negative directions of the gradient, each with the length that
+// is best for it alone. Nothing where no direction lowers f.
+template <typename Scalar>
+std::optional<Stack<Scalar>> RankWalk<Scalar>::with_new_columns(const RankFit<Scalar>& from,
+                                                                Index count) {
+  Vector<Scalar> residual;
+  apply_stack(op_, from.Z, residual);
+  residual -= b_;
+  Random random(options_.seed, kStreamLanczos);
+  const auto pairs = smallest_eigenpairs(
+      from.Z.Z.rows(),
+      [&](const Vector<double>& x, Vector<double>& y) { residual_product(op_, residual, x, y); },
+      count, std::max(kLanczosSteps, 10 * count), random);
+  Stack<Scalar> column(op_.rows(), op_.cols(), op_.symmetric(), 1);
+  Stack<Scalar> result = from.Z;
+  for (Index c = 0; c < pairs.values.size(); ++c) {
+    column.Z.col(0) = pairs.vectors.col(c);
+    Vector<Scalar> measured;
+    apply_stack(op_, column, measured);
+    const double length = -dot(residual, measured) / squared_norm(measured);
+    if (!(pairs.values(c) < 0) || !(length > 0)) break;
+    result.Z.conservativeResize(Eigen::NoChange, result.Z.cols() + 1);
+    result.Z.col(result.Z.cols() - 1) = std::sqrt(length) * column.Z.col(0);
+  }
+  if (result.rank() == from.Z.rank()) return std::nullopt;
+  return result;
+}
+
+template <typename Scalar>
+const RankFit<Scalar>* RankWalk<Scalar>::grow(const RankFit<Scalar>& from, Index count) {
+  auto start = with_new_columns(from, count);
+  return start ? &fit(std::move(*start)) : nullptr;
+}
+
+template <typename Scalar>
+const RankFit<Scalar>& RankWalk<Scalar>::shrink(const RankFit<Scalar>& from) {
+  return fit(leading_columns(balanced(from.Z), from.Z.rank() - 1));
+}
+
+// Upwards from a fit until one is exact, the limit is reached or the score has missed twice.
+template <typename Scalar>
+void RankWalk<Scalar>::climb(const RankFit<Scalar>* from, Index limit) {
+  double best = scores_.at(from->Z.rank());
+  bool exact = is_exact(*from);
+  int misses = 0;
+  while (from && !exact && from->Z.rank() < limit && misses < kMaxMisses) {
+    const Index rank = from->Z.rank();
+    from = grow(*from, std::clamp<Index>(rank / 4, 1, limit - rank));
+    if (!from) break;
+    exact = is_exact(*from);
+    const double now = scores_.at(from->Z.rank());
+    misses = now < best ? 0 : misses + 1;
+    best = std::min(best, now);
+  }
+}
+
+// Downwards from a rank, one column at a time, until the score has missed twice.
+template <typename Scalar>
+void RankWalk<Scalar>::descend(Index from) {
+  int misses = 0;
+  for (Index rank = from; rank > 1 && misses < kMaxMisses && !exact_rank_; --rank) {
+    const double best = scores_.at(best_rank());
+    shrink(visited_.at(rank));
+    misses = scores_.at(rank - 1) < best ? 0 : misses + 1;
+  }
+}
+
+// Down from the best rank and one up from it, until it stays the best.
+template <typename Scalar>
+void RankWalk<Scalar>::settle() {
+  Index settled = -1;
+  while (!exact_rank_ && settled != best_rank()) {
+    settled = best_rank();
+    descend(settled);
+    const Index best = best_rank();
+    if (!exact_rank_ && best < cap_ && !visited_.count(best + 1)) grow(visited_.at(best), 1);
+  }
+}
+
+// Below an exact fit: cut what is negligible, then one column less while the fit stays exact.
+// Where the data could be interpolated at a lower rank that the walk skipped, look there too.
+template <typename Scalar>
+RankFit<Scalar> RankWalk<Scalar>::smallest_exact(Index rank) {
+  const Stack<Scalar> balanced_fit = balanced(visited_.at(rank).Z);
+  const Index kept = significant_columns(balanced_fit, kNegligible);
+  if (kept < rank) {
+    const auto& cut = record(
+        journaled([&] { return refine(leading_columns(balanced_fit, kept), FitOptions{}); }));
+    if (is_exact(cut)) rank = kept;
+  }
+  while (rank > 1 && is_exact(shrink(visited_.at(rank)))) --rank;
+  const auto n = static_cast<double>(b_.size());
+  if (n < kInterpolation * op_.degrees_of_freedom(rank) && rank > 1) {
+    exact_rank_.reset();
+    climb(&visited_.at(0), rank - 1);
+    if (exact_rank_ && *exact_rank_ < rank) rank = *exact_rank_;
+  }
+  return visited_.at(rank);
+}
+
+// Empirical-Bayes ridge: sigma^2 from the least-squares residual, tau^2 = mean square of Z.
+template <typename Scalar>
+RankFit<Scalar> RankWalk<Scalar>::shrunken(RankFit<Scalar> fit, RankWalkOutcome<Scalar>& outcome) {
+  const double freedom =
+      static_cast<double>(b_.size()) - op_.degrees_of_freedom(fit.Z.rank());
+  if (options_.rule.noise_sigma <= 0)
+    outcome.noise_sigma = std::sqrt(2 * fit.objective / std::max(1.0, freedom));
+  const double variance = outcome.noise_sigma * outcome.noise_sigma;
+  for (int round = 0; options_.shrinkage && round < kShrinkageRounds; ++round) {
+    const double mean_square = squared_norm(fit.Z.Z) / static_cast<double>(fit.Z.Z.size());
+    outcome.ridge = variance / mean_square;
+    fit = journaled([&] { return refine(fit.Z, final_options(outcome.ridge)); });
+  }
+  return fit;
+}
+
+template <typename Scalar>
+RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<Stack<Scalar>>& start) {
+  RankWalkOutcome<Scalar> outcome;
+  outcome.noise_sigma = options_.rule.noise_sigma;
+  RankFit<Scalar> nothing;
+  nothing.Z = Stack<Scalar>(op_.rows(), op_.cols(), op_.symmetric(), 0);
+  nothing.objective = 0.5 * b_norm_ * b_norm_;
+  record(nothing);
+  try {
+    Random random(options_.seed, kStreamLanczos);
+    const Vector<Scalar> minus_b = -b_;
+    const auto steepest = smallest_eigenpairs(
+        nothing.Z.Z.rows(),
+        [&](const Vector<double>& x, Vector<double>& y) { residual_product(op_, minus_b, x, y); },
+        1, 20, random);
+    largest_ridge_ = -steepest.values(0) * (op_.symmetric() ? 2 : 1);
+    if (largest_ridge_ > 0 && !exact_rank_) {
+      if (start && start->rank() > 0) {
+        climb(&fit(leading_columns(balanced(*start), cap_)), cap_);
+        settle();
+      }
+      if (!exact_rank_) climb(&visited_.at(0), cap_);
+      settle();
+    }
+    outcome.exact = exact_rank_.has_value();
+    if (exact_rank_ && *exact_rank_ > 0) {
+      outcome.fit = smallest_exact(*exact_rank_);
+    } else if (exact_rank_ || best_rank() == 0) {
+      outcome.fit = visited_.at(0);
+    } else {
+      outcome.fit =
+          journaled([&] { return refine(visited_.at(best_rank()).Z, final_options(0)); });
+    }
+    if (outcome.fit.Z.rank() > 0 && 2 * outcome.fit.objective >
+        std::pow(options_.rule.zero_residual * b_norm_, 2))
+      outcome.fit = shrunken(outcome.fit, outcome);
+  } catch (const Stopped&) {
+    outcome.stopped = true;
+    outcome.fit = best_rank() > 0 ? visited_.at(best_rank()) : unfinished_;
+  }
+  outcome.iterations = iterations_;
+  outcome.scores.assign(scores_.begin(), scores_.end());
+  return outcome;
+}
+
+template class RankWalk<double>;
+
+}  // namespace udv

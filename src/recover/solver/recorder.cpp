@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "recorder.hpp"
+
+#include <algorithm>
+
+namespace udv {
+namespace {
+
+constexpr double kNoticeSeconds = 0.05;
+constexpr Index kDenseStart = 100;  // a log-spaced history keeps every one of the first iterations
+
+// The iteration that a log-spaced history keeps next.
+Index after(Index iteration) {
+  return iteration < kDenseStart ? iteration + 1 : std::max(iteration + 1, iteration * 103 / 100);
+}
+
+}  // namespace
+
+Recorder::Recorder(Recording recording, Observer observer)
+    : recording_(recording), observer_(std::move(observer)) {}
+
+double Recorder::seconds() const {
+  const std::chrono::duration<double> running = std::chrono::steady_clock::now() - started_;
+  return earlier_seconds_ + running.count();
+}
+
+bool Recorder::wanted(Index iteration) const {
+  return recording_ == Recording::kEvery ||
+         (recording_ == Recording::kLog && iteration >= next_recorded_);
+}
+
+Verdict Recorder::observe(const GradientState& state, double unit) {
+  latest_.iteration = state.iteration;
+  const bool record = wanted(state.iteration);
+  // Asking the clock costs as much as a small iteration: once in a while is enough.
+  const bool look = record || state.iteration % 16 == 0;
+  const double now = look ? seconds() : 0;
+  if (!record && !(look && now - last_notice_ > kNoticeSeconds)) return Verdict::kContinue;
+  latest_ = {state.iteration,
+             now,
+             state.objective * unit,
+             state.live,
+             state.factors.norm_u(),
+             state.factors.columns() > 0 ? state.factors.d().maxCoeff() : 0.0,
+             state.step_rule.step()};
+  if (record) {
+    keep(latest_);
+    keep_columns(state);
+  }
+  return notify(latest_);
+}
+
+Verdict Recorder::observe(const FitStep& step, double unit) {
+  ++latest_.iteration;
+  latest_.seconds = seconds();
+  latest_.objective = step.objective * unit;
+  latest_.rank = step.rank;
+  latest_.norm_u = step.norm_u;
+  latest_.max_d = 1;
+  latest_.step = step.damping;
+  // Second-order steps are few: all of them are kept.
+  if (recording_ != Recording::kNone) keep(latest_);
+  return notify(latest_);
+}
+
+void Recorder::keep(const IterationRecord& record) {
+  history_.push_back(record);
+  next_recorded_ = after(record.iteration);
+}
+
+void Recorder::keep_columns(const GradientState& state) {
+  for (const Index name : state.names) num_columns_ = std::max(num_columns_, name + 1);
+  Vector<double> norms = Vector<double>::Zero(num_columns_);
+  Vector<double> d = Vector<double>::Zero(num_columns_);
+  const Vector<double> present = state.factors.stack().U().colwise().norm().transpose();
+  for (size_t c = 0; c < state.names.size(); ++c) {
+    norms(state.names[c]) = present(static_cast<Index>(c));
+    d(state.names[c]) = state.factors.d()(static_cast<Index>(c));
+  }
+  columns_.iteration.push_back(state.iteration);
+  columns_.norm_u.push_back(std::move(norms));
+  columns_.d.push_back(std::move(d));
+}
+
+Verdict Recorder::notify(const IterationRecord& record) {
+  last_notice_ = record.seconds;
+  return observer_ ? observer_(record) : Verdict::kContinue;
+}
+
+// Steps of a fit that was cut off are done again: their records go.
+void Recorder::restore(const Checkpoint& checkpoint) {
+  latest_.iteration = checkpoint.has_gradient ? checkpoint.gradient.iteration : 0;
+  for (const RankFit<double>& fit : checkpoint.journal) latest_.iteration += fit.outer;
+  earlier_seconds_ = checkpoint.seconds;
+  history_ = checkpoint.history;
+  columns_ = checkpoint.columns;
+  while (!history_.empty() && history_.back().iteration > latest_.iteration) history_.pop_back();
+  if (!columns_.norm_u.empty()) num_columns_ = columns_.norm_u.front().size();
+  if (!history_.empty()) next_recorded_ = after(history_.back().iteration);
+}
+
+void Recorder::store(Checkpoint& checkpoint) const {
+  checkpoint.seconds = seconds();
+  checkpoint.history = history_;
+  checkpoint.columns = columns_;
+}
+
+void Recorder::flush() {
+  const bool known = !history_.empty() && history_.back().iteration == latest_.iteration;
+  if (recording_ != Recording::kNone && latest_.iteration > 0 && !known)
+    history_.push_back(latest_);
+}
+
+}  // namespace udv

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+
+#include "udv/recover/solver/checkpoint.hpp"
+#include "udv/recover/solver/options.hpp"
+
+namespace udv {
+
+/// Turns solver states into records: keeps the history, calls the observer at recorded iterations
+/// and every 50 ms, counts iterations and time across a resume.
+class Recorder {
+ public:
+  Recorder(Recording recording, Observer observer);
+
+  /// `unit` turns a scaled objective into the caller's units.
+  Verdict observe(const GradientState& state, double unit);
+  Verdict observe(const FitStep& step, double unit);
+
+  double seconds() const;
+  Index next_iteration() const { return latest_.iteration + 1; }
+
+  void restore(const Checkpoint& checkpoint);
+  void store(Checkpoint& checkpoint) const;
+  /// The last iteration belongs into every history.
+  void flush();
+  std::vector<IterationRecord> take_history() { return std::move(history_); }
+  ColumnHistory take_columns() { return std::move(columns_); }
+
+ private:
+  bool wanted(Index iteration) const;
+  void keep(const IterationRecord& record);
+  void keep_columns(const GradientState& state);
+  Verdict notify(const IterationRecord& record);
+
+  Recording recording_;
+  Observer observer_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  double earlier_seconds_ = 0;
+  double last_notice_ = -1;
+  Index next_recorded_ = 1;
+  Index num_columns_ = 0;
+  IterationRecord latest_;
+  std::vector<IterationRecord> history_;
+  ColumnHistory columns_;
+};
+
+}  // namespace udv
