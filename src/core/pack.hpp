@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "udv/core/types.hpp"
 
@@ -39,6 +41,26 @@ UDV_INLINE Scalar lane_sum(const Pack<Scalar, N>& v) {
   }
 }
 
+/// N numbers from memory of any alignment, by value: a pack whose address is taken is spilled.
+template <typename Scalar, int N>
+UDV_INLINE Pack<Scalar, N> load_pack(const Scalar* from) {
+  if constexpr (N == 1) {
+    return *from;
+  } else {
+    Pack<Scalar, N> values;
+    std::memcpy(&values, from, sizeof(values));
+    return values;
+  }
+}
+
+template <typename Scalar, int N>
+UDV_INLINE void store_pack(Pack<Scalar, N> values, Scalar* to) {
+  if constexpr (N == 1)
+    *to = values;
+  else
+    std::memcpy(to, &values, sizeof(values));
+}
+
 /// K numbers as packs of 8, 4, 2 and 1.
 template <typename Scalar, int K>
 struct PackedRow {
@@ -47,11 +69,11 @@ struct PackedRow {
   PackedRow<Scalar, K - kHead> tail;
 
   UDV_INLINE void load(const Scalar* from) {
-    std::memcpy(&head, from, sizeof(head));
+    head = load_pack<Scalar, kHead>(from);
     tail.load(from + kHead);
   }
   UDV_INLINE void store(Scalar* to) const {
-    std::memcpy(to, &head, sizeof(head));
+    store_pack<Scalar, kHead>(head, to);
     tail.store(to + kHead);
   }
   UDV_INLINE void clear() {
@@ -60,16 +82,31 @@ struct PackedRow {
   }
   /// *this += s * row
   UDV_INLINE void add(Scalar s, const Scalar* row) {
-    Pack<Scalar, kHead> values;
-    std::memcpy(&values, row, sizeof(values));
-    head += s * values;
+    head += s * load_pack<Scalar, kHead>(row);
     tail.add(s, row + kHead);
+  }
+  UDV_INLINE void add(const PackedRow& other) {
+    head += other.head;
+    tail.add(other.tail);
+  }
+  /// *this += s * other
+  UDV_INLINE void add(Scalar s, const PackedRow& other) {
+    head += s * other.head;
+    tail.add(s, other.tail);
+  }
+  /// *this += a o b, entry by entry
+  UDV_INLINE void add_product(const Scalar* a, const Scalar* b) {
+    head += load_pack<Scalar, kHead>(a) * load_pack<Scalar, kHead>(b);
+    tail.add_product(a + kHead, b + kHead);
+  }
+  /// row = row o *this
+  UDV_INLINE void scale(Scalar* row) const {
+    store_pack<Scalar, kHead>(head * load_pack<Scalar, kHead>(row), row);
+    tail.scale(row + kHead);
   }
   /// <*this, row>
   UDV_INLINE Scalar dot(const Scalar* row) const {
-    Pack<Scalar, kHead> values;
-    std::memcpy(&values, row, sizeof(values));
-    const Pack<Scalar, kHead> products = head * values;
+    const Pack<Scalar, kHead> products = head * load_pack<Scalar, kHead>(row);
     if constexpr (K == kHead)
       return lane_sum<Scalar, kHead>(products);
     else
@@ -83,7 +120,25 @@ struct PackedRow<Scalar, 0> {
   UDV_INLINE void store(Scalar*) const {}
   UDV_INLINE void clear() {}
   UDV_INLINE void add(Scalar, const Scalar*) {}
+  UDV_INLINE void add(const PackedRow&) {}
+  UDV_INLINE void add(Scalar, const PackedRow&) {}
+  UDV_INLINE void add_product(const Scalar*, const Scalar*) {}
+  UDV_INLINE void scale(Scalar*) const {}
   UDV_INLINE Scalar dot(const Scalar*) const { return 0; }
 };
+
+inline constexpr int kMaxFixedWidth = 16;
+
+/// Calls body(std::integral_constant<int, K>) with K = width where it is small, else K = 0.
+template <typename Body>
+void with_width(Index width, const Body& body) {
+  const auto dispatch = [&]<int... K>(std::integer_sequence<int, K...>) {
+    const bool fixed = ((width == K + 1 ? (body(std::integral_constant<int, K + 1>()), true)
+                                        : false) ||
+                        ...);
+    if (!fixed) body(std::integral_constant<int, 0>());
+  };
+  dispatch(std::make_integer_sequence<int, kMaxFixedWidth>());
+}
 
 }  // namespace udv

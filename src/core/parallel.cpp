@@ -63,7 +63,7 @@ void parallel_blocks(Index size, Index block, const std::function<void(Index, In
 
 double dot(const double* a, const double* b, Index size) {
   using Segment = Eigen::Map<const Eigen::ArrayXd>;
-  // Small arrays are not worth a team of threads; the cut into blocks stays the same.
+  if (size <= kReductionBlock) return (Segment(a, size) * Segment(b, size)).sum();
   const Index blocks = (size + kReductionBlock - 1) / kReductionBlock;
   std::vector<double> partial(static_cast<size_t>(blocks));
   const auto sum_blocks = [&](Index first, Index last) {

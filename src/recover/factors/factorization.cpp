@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/pack.hpp"
 #include "udv/core/columns.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
@@ -17,6 +18,28 @@ template <typename Rows>
 void fill_with_norm(Rows&& rows, double norm, Random& random) {
   random.fill_normal(rows);
   rows *= norm / rows.norm();
+}
+
+// products = column sums of U o G over the rows of U, then G = G diag(weights).
+template <typename Scalar>
+void weigh_columns(const Stack<Scalar>& Z, const Vector<Scalar>& weights, RowMatrix<Scalar>& G,
+                   Vector<Scalar>& products) {
+  const Index k = Z.rank();
+  with_width(k, [&](auto fixed) {
+    constexpr int K = decltype(fixed)::value;
+    if constexpr (K > 0) {
+      PackedRow<Scalar, K> sum, weight;
+      sum.clear();
+      weight.load(weights.data());
+      for (Index i = 0; i < Z.rows; ++i) sum.add_product(Z.Z.data() + i * k, G.data() + i * k);
+      for (Index i = 0; i < G.rows(); ++i) weight.scale(G.data() + i * k);
+      sum.store(products.data());
+    } else {
+      for (Index i = 0; i < Z.rows; ++i)
+        products += Z.Z.row(i).cwiseProduct(G.row(i)).transpose();
+      for (Index i = 0; i < G.rows(); ++i) G.row(i).array() *= weights.transpose().array();
+    }
+  });
 }
 
 }  // namespace
@@ -62,25 +85,19 @@ void Factorization<Scalar>::measure(const MeasurementOperator<Scalar>& op,
 }
 
 template <typename Scalar>
-void Factorization<Scalar>::pull_back(const MeasurementOperator<Scalar>& op,
-                                      const Vector<Scalar>& z,
-                                      FactorGradient<Scalar>& gradient) const {
+void Factorization<Scalar>::differentiate(const MeasurementOperator<Scalar>& op,
+                                          const Vector<Scalar>& b, Vector<Scalar>& residual,
+                                          FactorGradient<Scalar>& gradient) const {
   RowMatrix<Scalar>& G = gradient.Z;
   G.resize(Z_.Z.rows(), columns());
-  if (Z_.symmetric)
-    op.adjoint_times(z, Z_.U(), G);
-  else
-    op.adjoint_products(z, Z_.U(), Z_.V(), G.topRows(Z_.rows), G.bottomRows(op.cols()));
+  op.residual_products(Z_.U(), d_, Z_.V(), b, residual, G.topRows(Z_.rows),
+                       G.bottomRows(Z_.symmetric ? 0 : op.cols()));
   const double weight = Z_.symmetric ? 2.0 : 1.0;
   gradient.d.setZero(columns());
-  if (method_->diagonal) {
-    const Vector<Scalar> weights = weight * d_;
-    for (Index i = 0; i < Z_.rows; ++i)
-      gradient.d += Z_.Z.row(i).cwiseProduct(G.row(i)).transpose();
-    for (Index i = 0; i < G.rows(); ++i) G.row(i).array() *= weights.transpose().array();
-  } else if (weight != 1.0) {
+  if (method_->diagonal)
+    weigh_columns<Scalar>(Z_, weight * d_, G, gradient.d);
+  else if (weight != 1.0)
     G *= weight;
-  }
 }
 
 template <typename Scalar>

@@ -52,7 +52,7 @@ template <typename Scalar>
 void gather(const SparseLines& lines, const Vector<Scalar>& z, const ConstRows<Scalar>& other,
             Scalar weight, bool add, Rows<Scalar> out) {
   const Index k = other.cols();
-  kernels::with_width(k, [&](auto fixed) {
+  with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(lines, k, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
@@ -64,6 +64,38 @@ void gather(const SparseLines& lines, const Vector<Scalar>& z, const ConstRows<S
       }
     });
   });
+}
+
+// Problems of a few thousand multiplications: one pass over the entries that scatters into both
+// sides beats three that gather, and no second thread could help. A matter of sizes alone, so
+// that results do not depend on the number of threads.
+constexpr Index kSmallWork = 1 << 15;
+
+// z = A(U diag(d) V^T) - b, for_u += weight R V, for_v += weight R^T U with z in R.
+template <int K, typename Scalar>
+void scatter_residual(const SparseLines& rows, const ConstRows<Scalar>& U, const Vector<Scalar>& d,
+                      const ConstRows<Scalar>& V, const Vector<Scalar>& b, Scalar weight,
+                      Vector<Scalar>& z, Scalar* for_u, Scalar* for_v) {
+  PackedRow<Scalar, K> left, u, row_sum, target;
+  for (Index i = 0; i < rows.lines(); ++i) {
+    u.load(U.data() + i * K);
+    left.clear();
+    left.add_product(U.data() + i * K, d.data());
+    row_sum.clear();
+    for (Index s = rows.first[i]; s < rows.first[i + 1]; ++s) {
+      const Index entry = rows.entry[s];
+      const Index j = rows.other[s] * K;
+      const Scalar residual = left.dot(V.data() + j) - b[entry];
+      z[entry] = residual;
+      row_sum.add(weight * residual, V.data() + j);
+      target.load(for_v + j);
+      target.add(weight * residual, u);
+      target.store(for_v + j);
+    }
+    target.load(for_u + i * K);
+    target.add(row_sum);
+    target.store(for_u + i * K);
+  }
 }
 
 std::vector<Index> line_sizes(const SparseLines& lines) {
@@ -89,19 +121,20 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Sca
   // Only a symmetric map of an unsymmetric U diag(d) V^T needs the mirror image too.
   const bool mirror = this->symmetric() && U.data() != V.data();
   y.resize(this->num_measurements());
-  kernels::with_width(k, [&](auto fixed) {
+  with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(by_row_, mirror ? 2 * k : k, [&](Index begin, Index end) {
-      Vector<Scalar> weighted(2 * k);
+      Vector<Scalar> weighted(k), mirrored(mirror ? k : 0);
       for (Index i = begin; i < end; ++i) {
-        weighted.head(k) = U.row(i).transpose().cwiseProduct(d);
-        if (mirror) weighted.tail(k) = V.row(i).transpose().cwiseProduct(d);
+        for (Index c = 0; c < k; ++c) weighted[c] = U.data()[i * k + c] * d[c];
+        const kernels::LeftRow<K, Scalar> left(weighted.data(), k);
+        for (auto s = by_row_.first[i]; s < by_row_.first[i + 1]; ++s)
+          y[by_row_.entry[s]] = left.dot(V.data() + by_row_.other[s] * k);
+        if (!mirror) continue;
+        mirrored = V.row(i).transpose().cwiseProduct(d);
         for (auto s = by_row_.first[i]; s < by_row_.first[i + 1]; ++s) {
-          const Index j = by_row_.other[s];
-          Scalar value = kernels::dot<K>(weighted.data(), V.data() + j * k, k);
-          if (mirror)
-            value = (value + kernels::dot<K>(weighted.data() + k, U.data() + j * k, k)) / 2;
-          y[by_row_.entry[s]] = value;
+          const Scalar other = kernels::wide_dot(mirrored.data(), U.data() + by_row_.other[s] * k, k);
+          y[by_row_.entry[s]] = (y[by_row_.entry[s]] + other) / 2;
         }
       }
     });
@@ -124,6 +157,28 @@ void EntriesOperator<Scalar>::adjoint_transpose_times(const Vector<Scalar>& z,
     adjoint_times(z, U, out);
   else
     gather<Scalar>(by_col_, z, U, 1.0, false, out);
+}
+
+template <typename Scalar>
+void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U,
+                                                const Vector<Scalar>& d,
+                                                const ConstRows<Scalar>& V,
+                                                const Vector<Scalar>& b, Vector<Scalar>& z,
+                                                Rows<Scalar> for_u, Rows<Scalar> for_v) const {
+  const Index k = U.cols();
+  if (k > kMaxFixedWidth || b.size() * k > kSmallWork) {
+    MeasurementOperator<Scalar>::residual_products(U, d, V, b, z, for_u, for_v);
+    return;
+  }
+  const bool symmetric = this->symmetric();
+  z.resize(b.size());
+  for_u.setZero();
+  if (!symmetric) for_v.setZero();
+  with_width(k, [&](auto fixed) {
+    constexpr int K = decltype(fixed)::value;
+    scatter_residual<K>(by_row_, U, d, V, b, Scalar(symmetric ? 0.5 : 1.0), z, for_u.data(),
+                        symmetric ? for_u.data() : for_v.data());
+  });
 }
 
 template <typename Scalar>

@@ -13,59 +13,72 @@
 /// at compile time (up to kMaxFixedWidth), else 0 and `width` counts. All rows are contiguous.
 namespace udv::kernels {
 
-inline constexpr int kMaxFixedWidth = 16;
 inline constexpr int kWideChunk = 32;  // columns of a wide row that are held in registers at once
 
 /// sum_c a_c b_c for rows that are not known to be short: four chains of 8 lanes.
 template <typename Scalar>
 UDV_INLINE Scalar wide_dot(const Scalar* a, const Scalar* b, Index width) {
-  Pack<Scalar, 8> sums[4] = {};
+  Pack<Scalar, 8> first{}, second{}, third{}, fourth{};
   Index c = 0;
   for (; c + kWideChunk <= width; c += kWideChunk) {
-    for (int chain = 0; chain < 4; ++chain) {
-      Pack<Scalar, 8> left, right;
-      std::memcpy(&left, a + c + 8 * chain, sizeof(left));
-      std::memcpy(&right, b + c + 8 * chain, sizeof(right));
-      sums[chain] += left * right;
-    }
+    first += load_pack<Scalar, 8>(a + c) * load_pack<Scalar, 8>(b + c);
+    second += load_pack<Scalar, 8>(a + c + 8) * load_pack<Scalar, 8>(b + c + 8);
+    third += load_pack<Scalar, 8>(a + c + 16) * load_pack<Scalar, 8>(b + c + 16);
+    fourth += load_pack<Scalar, 8>(a + c + 24) * load_pack<Scalar, 8>(b + c + 24);
   }
-  for (; c + 8 <= width; c += 8) {
-    Pack<Scalar, 8> left, right;
-    std::memcpy(&left, a + c, sizeof(left));
-    std::memcpy(&right, b + c, sizeof(right));
-    sums[0] += left * right;
-  }
+  for (; c + 8 <= width; c += 8)
+    first += load_pack<Scalar, 8>(a + c) * load_pack<Scalar, 8>(b + c);
   Scalar rest = 0;
   for (; c < width; ++c) rest += a[c] * b[c];
-  return lane_sum<Scalar, 8>((sums[0] + sums[1]) + (sums[2] + sums[3])) + rest;
+  return lane_sum<Scalar, 8>((first + second) + (third + fourth)) + rest;
 }
 
-/// sum_c a_c b_c
+/// One row, to be multiplied with many: in registers where K is fixed.
 template <int K, typename Scalar>
-UDV_INLINE Scalar dot(const Scalar* a, const Scalar* b, Index width) {
-  if constexpr (K > 0) {
-    PackedRow<Scalar, K> left;
-    left.load(a);
-    return left.dot(b);
-  } else {
-    return wide_dot(a, b, width);
+class LeftRow {
+ public:
+  LeftRow(const Scalar* row, Index width) : row_(row), width_(width) {
+    if constexpr (K > 0) packed_.load(row);
   }
-}
+  UDV_INLINE Scalar dot(const Scalar* other) const {
+    if constexpr (K > 0)
+      return packed_.dot(other);
+    else
+      return wide_dot(row_, other, width_);
+  }
+
+ private:
+  const Scalar* row_;
+  Index width_;
+  PackedRow<Scalar, K> packed_;
+};
 
 /// Columns c to c + C of: target (+)= sum of weighted rows.
 template <int C, typename Scalar, typename Term>
 UDV_INLINE void sum_chunk(Index first, Index last, Index c, bool add, Scalar* target,
                           const Term& term) {
-  PackedRow<Scalar, C> sum;
+  PackedRow<Scalar, C> even, odd;
   if (add)
-    sum.load(target + c);
+    even.load(target + c);
   else
-    sum.clear();
-  for (Index s = first; s < last; ++s) {
-    const auto [weight, row] = term(s);
-    sum.add(weight, row + c);
+    even.clear();
+  Index s = first;
+  // Two chains for short rows: each addition would otherwise wait for the one before.
+  if constexpr (C <= kMaxFixedWidth) {
+    odd.clear();
+    for (; s + 1 < last; s += 2) {
+      const auto [even_weight, even_row] = term(s);
+      even.add(even_weight, even_row + c);
+      const auto [odd_weight, odd_row] = term(s + 1);
+      odd.add(odd_weight, odd_row + c);
+    }
+    even.add(odd);
   }
-  sum.store(target + c);
+  for (; s < last; ++s) {
+    const auto [weight, row] = term(s);
+    even.add(weight, row + c);
+  }
+  even.store(target + c);
 }
 
 /// target (+)= sum_s weight_s row_s over a line's entries s = first .. last - 1, where term(s)
@@ -83,18 +96,6 @@ UDV_INLINE void sum_rows(Index first, Index last, Index width, bool add, Scalar*
     for (; c + 4 <= width; c += 4) sum_chunk<4>(first, last, c, add, target, term);
     for (; c < width; ++c) sum_chunk<1>(first, last, c, add, target, term);
   }
-}
-
-/// Calls body(std::integral_constant<int, K>) with K = width where it is small, else K = 0.
-template <typename Body>
-void with_width(Index width, const Body& body) {
-  const auto dispatch = [&]<int... K>(std::integer_sequence<int, K...>) {
-    const bool fixed = ((width == K + 1 ? (body(std::integral_constant<int, K + 1>()), true)
-                                        : false) ||
-                        ...);
-    if (!fixed) body(std::integral_constant<int, 0>());
-  };
-  dispatch(std::make_integer_sequence<int, kMaxFixedWidth>());
 }
 
 /// Runs body(begin, end) over lines, on several threads where the work is worth it.

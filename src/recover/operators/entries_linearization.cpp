@@ -72,7 +72,7 @@ template <typename Scalar>
 void add_blocks(const SparseLines& lines, const ConstRows<Scalar>& other, bool symmetric,
                 Scalar* blocks) {
   const Index k = other.cols();
-  kernels::with_width(k, [&](auto fixed) {
+  with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(lines, packed_size(k), [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i)
@@ -108,17 +108,15 @@ void EntriesLinearization<Scalar>::normal_product(const RowMatrix<Scalar>& P,
   const Scalar* const V = U + offset;
   const Scalar* const PV = P.data() + offset;
   Y.resize(P.rows(), k);
-  kernels::with_width(k, [&](auto fixed) {
+  with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     const SparseLines& rows = op_.by_row();
     kernels::over_lines(rows, 3 * k, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        const Scalar* const u = U + i * k;
-        const Scalar* const pu = P.data() + i * k;
+        const kernels::LeftRow<K, Scalar> u(U + i * k, k), pu(P.data() + i * k, k);
         for (Index s = rows.first[i]; s < rows.first[i + 1]; ++s) {
           const Index j = rows.other[s] * k;
-          measured_[rows.entry[s]] =
-              kernels::dot<K>(pu, V + j, k) + kernels::dot<K>(u, PV + j, k);
+          measured_[rows.entry[s]] = pu.dot(V + j) + u.dot(PV + j);
         }
         kernels::sum_rows<K>(rows.first[i], rows.first[i + 1], k, false, Y.data() + i * k,
                              [&](Index s) {

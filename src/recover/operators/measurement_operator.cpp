@@ -7,6 +7,20 @@
 namespace udv {
 
 template <typename Scalar>
+void MeasurementOperator<Scalar>::residual_products(const ConstRows<Scalar>& U,
+                                                    const Vector<Scalar>& d,
+                                                    const ConstRows<Scalar>& V,
+                                                    const Vector<Scalar>& b, Vector<Scalar>& z,
+                                                    Rows<Scalar> for_u, Rows<Scalar> for_v) const {
+  apply(U, d, V, z);
+  z -= b;
+  if (symmetric_)
+    adjoint_times(z, U, for_u);
+  else
+    adjoint_products(z, U, V, for_u, for_v);
+}
+
+template <typename Scalar>
 std::unique_ptr<Linearization<Scalar>> MeasurementOperator<Scalar>::linearize(
     const Stack<Scalar>& Z) const {
   return std::make_unique<GenericLinearization<Scalar>>(*this, Z);

@@ -35,10 +35,8 @@ GradientState ProjectedGradient::start(Factorization<double> factors, StepRule s
 }
 
 void ProjectedGradient::take_step(GradientState& state) {
-  state.factors.measure(op_, residual_);
-  residual_ -= b_;
+  state.factors.differentiate(op_, b_, residual_, gradient_);
   state.objective = 0.5 * squared_norm(residual_);
-  state.factors.pull_back(op_, residual_, gradient_);
   state.factors.take_step(gradient_, state.step_rule.next(state.factors, gradient_));
   state.ball_active = state.factors.project(options_.alpha);
   ++state.iteration;

@@ -51,10 +51,10 @@ class Factorization {
 
   /// y = A(X)
   void measure(const MeasurementOperator<Scalar>& op, Vector<Scalar>& y) const;
-  /// With G = A*(z) V above A*(z)^T U: gradients G diag(d) and diag(U^T A*(z) V); where symmetric
-  /// 2 A*(z) U diag(d) and diag(U^T A*(z) U).
-  void pull_back(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& z,
-                 FactorGradient<Scalar>& gradient) const;
+  /// residual z = A(X) - b and the gradient of 1/2 |z|^2. With G = A*(z) V above A*(z)^T U it is
+  /// G diag(d) and diag(U^T A*(z) V); where symmetric 2 A*(z) U diag(d) and diag(U^T A*(z) U).
+  void differentiate(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b,
+                     Vector<Scalar>& residual, FactorGradient<Scalar>& gradient) const;
   /// (U, V, d) -= step * gradient, all at once.
   void take_step(const FactorGradient<Scalar>& gradient, double step);
   /// Projects onto the constraint set. True where a ball was active.

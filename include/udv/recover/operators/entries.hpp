@@ -33,6 +33,9 @@ class EntriesOperator final : public MeasurementOperator<Scalar> {
                      Rows<Scalar> out) const override;
   void adjoint_transpose_times(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
                                Rows<Scalar> out) const override;
+  void residual_products(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
+                         const ConstRows<Scalar>& V, const Vector<Scalar>& b, Vector<Scalar>& z,
+                         Rows<Scalar> for_u, Rows<Scalar> for_v) const override;
   double mean_gain() const override;
   double norm_bound() const override { return 1.0; }
   std::unique_ptr<Linearization<Scalar>> linearize(const Stack<Scalar>& Z) const override;

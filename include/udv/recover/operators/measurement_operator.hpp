@@ -72,6 +72,11 @@ class MeasurementOperator {
     adjoint_times(z, V, for_u);
     adjoint_transpose_times(z, U, for_v);
   }
+  /// z = A(U diag(d) V^T) - b and its products A*(z) V, A*(z)^T U in one go: the work of one
+  /// gradient step, for operators that can share it. Where symmetric, for_v is not touched.
+  virtual void residual_products(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
+                                 const ConstRows<Scalar>& V, const Vector<Scalar>& b,
+                                 Vector<Scalar>& z, Rows<Scalar> for_u, Rows<Scalar> for_v) const;
   /// sum_i |A_i|_F^2 / (p q): |A(X)|^2 / |X|_F^2 for a matrix that the map does not favour.
   virtual double mean_gain() const = 0;
   /// An upper bound of the operator norm |A|_(F -> 2).
