@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+include(CMakePackageConfigHelpers)
+
+install(TARGETS udv EXPORT udv-targets FILE_SET HEADERS)
+if(UDV_BUILD_CLI)
+  install(TARGETS udv_cli)
+endif()
+set(udv_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/udv)
+install(EXPORT udv-targets NAMESPACE udv:: DESTINATION ${udv_package_folder})
+configure_package_config_file(cmake/udv-config.cmake.in ${PROJECT_BINARY_DIR}/udv-config.cmake
+                              INSTALL_DESTINATION ${udv_package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/udv-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/udv-config.cmake ${PROJECT_BINARY_DIR}/udv-config-version.cmake
+        DESTINATION ${udv_package_folder})
+
+configure_file(cmake/udv.pc.in ${PROJECT_BINARY_DIR}/udv.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/udv.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

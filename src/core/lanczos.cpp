@@ -8,39 +8,82 @@
 namespace udv {
 namespace {
 
-// Removes from w its components along the first `count` columns of Q; twice is enough.
-void orthogonalise(const Matrix<double>& Q, Index count, Vector<double>& w) {
-  for (int pass = 0; pass < 2; ++pass)
-    w.noalias() -= Q.leftCols(count) * (Q.leftCols(count).transpose() * w).eval();
-}
+using SmallEigen = Eigen::SelfAdjointEigenSolver<Matrix<double>>;
+
+// S Q = Q T + rest with orthonormal Q and tridiagonal T, grown one column at a time.
+class KrylovSpace {
+ public:
+  KrylovSpace(Index n, Index max_steps, Random& random)
+      : Q_(n, std::min(max_steps, n)), alpha_(Q_.cols()), beta_(Q_.cols()), q_(n), w_(n) {
+    random.fill_normal(q_);
+    q_.normalize();
+  }
+
+  bool full() const { return exhausted_ || used_ == Q_.cols(); }
+  Index size() const { return used_; }
+  double magnitude() const { return magnitude_; }
+
+  void grow(const SymmetricProduct& product) {
+    Q_.col(used_) = q_;
+    product(q_, w_);
+    alpha_(used_) = q_.dot(w_);
+    orthogonalise(used_ + 1);
+    beta_(used_) = w_.norm();
+    magnitude_ = std::max({magnitude_, std::abs(alpha_(used_)), beta_(used_)});
+    // An invariant space: nothing new would come.
+    exhausted_ = !(beta_(used_) > 1e-14 * magnitude_);
+    if (!exhausted_) q_ = w_ / beta_(used_);
+    ++used_;
+  }
+
+  SmallEigen eigen(bool vectors) const {
+    SmallEigen small;
+    small.computeFromTridiagonal(alpha_.head(used_), beta_.head(std::max<Index>(used_ - 1, 0)),
+                                 vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+    return small;
+  }
+
+  auto basis() const { return Q_.leftCols(used_); }
+
+ private:
+  // Removes from w its components along the first `count` columns of Q; twice is enough.
+  void orthogonalise(Index count) {
+    for (int pass = 0; pass < 2; ++pass)
+      w_.noalias() -= Q_.leftCols(count) * (Q_.leftCols(count).transpose() * w_).eval();
+  }
+
+  Matrix<double> Q_;
+  Vector<double> alpha_, beta_, q_, w_;
+  double magnitude_ = 0;
+  Index used_ = 0;
+  bool exhausted_ = false;
+};
 
 }  // namespace
 
 EigenPairs smallest_eigenpairs(Index n, const SymmetricProduct& product, Index count, Index steps,
                                Random& random) {
-  steps = std::min(steps, n);
-  Matrix<double> Q(n, steps);
-  Vector<double> alpha(steps), beta(steps), w(n), q(n);
-  random.fill_normal(q);
-  q.normalize();
-  double magnitude = 0;
-  Index used = 0;
-  while (used < steps) {
-    Q.col(used) = q;
-    product(q, w);
-    alpha(used) = q.dot(w);
-    orthogonalise(Q, used + 1, w);
-    beta(used) = w.norm();
-    magnitude = std::max({magnitude, std::abs(alpha(used)), beta(used)});
-    ++used;
-    // The Krylov space is invariant: nothing new would come.
-    if (!(beta(used - 1) > 1e-14 * magnitude)) break;
-    q = w / beta(used - 1);
+  KrylovSpace space(n, steps, random);
+  while (!space.full()) space.grow(product);
+  const SmallEigen small = space.eigen(true);
+  const Index found = std::min(count, space.size());
+  return {small.eigenvalues().head(found), space.basis() * small.eigenvectors().leftCols(found)};
+}
+
+double smallest_eigenvalue(Index n, const SymmetricProduct& product, double tolerance,
+                           Index max_steps, Random& random) {
+  constexpr Index kLookEvery = 8;
+  KrylovSpace space(n, max_steps, random);
+  double value = 0;
+  bool settled = false;
+  while (!space.full() && !settled) {
+    space.grow(product);
+    if (space.size() % kLookEvery != 0 && !space.full()) continue;
+    const double now = space.eigen(false).eigenvalues()(0);
+    settled = space.size() > kLookEvery && value - now <= tolerance * space.magnitude();
+    value = now;
   }
-  Eigen::SelfAdjointEigenSolver<Matrix<double>> small;
-  small.computeFromTridiagonal(alpha.head(used), beta.head(std::max<Index>(used - 1, 0)));
-  const Index found = std::min(count, used);
-  return {small.eigenvalues().head(found), Q.leftCols(used) * small.eigenvectors().leftCols(found)};
+  return value;
 }
 
 }  // namespace udv

@@ -41,6 +41,7 @@ FactoredSvd core_svd(const Matrix<double>& core) {
 
 FactoredSvd factored_svd(const RowMatrix<double>& U, const Vector<double>& d,
                          const RowMatrix<double>& V) {
+  if (d.size() == 0) return {U, d, V};
   const ThinQr left = thin_qr(U);
   const ThinQr right = thin_qr(V);
   const Matrix<double> core = left.R * d.asDiagonal() * right.R.transpose();
@@ -49,6 +50,7 @@ FactoredSvd factored_svd(const RowMatrix<double>& U, const Vector<double>& d,
 }
 
 FactoredSvd factored_eigen(const RowMatrix<double>& U, const Vector<double>& d) {
+  if (d.size() == 0) return {U, d, {}};
   const ThinQr qr = thin_qr(U);
   const Matrix<double> core = qr.R * d.asDiagonal() * qr.R.transpose();
   const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(core);

@@ -21,4 +21,9 @@ struct EigenPairs {
 EigenPairs smallest_eigenpairs(Index n, const SymmetricProduct& product, Index count, Index steps,
                                Random& random);
 
+/// The smallest eigenvalue alone, from above: stops when further steps move it by less than
+/// `tolerance` of the largest magnitude seen.
+double smallest_eigenvalue(Index n, const SymmetricProduct& product, double tolerance,
+                           Index max_steps, Random& random);
+
 }  // namespace udv

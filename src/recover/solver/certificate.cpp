@@ -11,17 +11,17 @@
 namespace udv {
 namespace {
 
-constexpr Index kLanczosSteps = 60;
+constexpr Index kLanczosSteps = 100;
+constexpr double kLanczosTolerance = 1e-3;
 
 // -lambda_min of A*(z), or of [0 A*(z); A*(z)^T 0]: the largest singular value.
 double steepest_descent(const MeasurementOperator<double>& op, const Vector<double>& z,
                         std::uint64_t seed) {
   Random random(seed, kStreamLanczos);
   const Index size = op.symmetric() ? op.rows() : op.rows() + op.cols();
-  const auto pairs = smallest_eigenpairs(
-      size, [&](const Vector<double>& x, Vector<double>& y) { residual_product(op, z, x, y); }, 1,
-      kLanczosSteps, random);
-  return -pairs.values(0);
+  return -smallest_eigenvalue(
+      size, [&](const Vector<double>& x, Vector<double>& y) { residual_product(op, z, x, y); },
+      kLanczosTolerance, kLanczosSteps, random);
 }
 
 // Gradient products per column: G = (A*(r) V; A*(r)^T U), with the ridge's share on unit columns.

@@ -158,7 +158,8 @@ FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Vector<Scala
   FitSummary summary;
   int small_gains = 0;
   while (summary.outer < options.max_outer && small_gains < options.patience &&
-         fit.relative_residual() > options.residual_target && !summary.stopped) {
+         fit.relative_residual() > options.residual_target &&
+         fit.gradient_norm() > options.gradient_target && !summary.stopped) {
     const double before = fit.objective();
     if (!fit.step()) break;
     ++summary.outer;

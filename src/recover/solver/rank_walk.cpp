@@ -30,10 +30,13 @@ FitOptions homotopy_options(double ridge) {
   return options;
 }
 
-FitOptions final_options(double ridge) {
+// Tight: until the gradient is 1e-8 of what it is at a stack of this size without a fit.
+FitOptions final_options(double ridge, double gradient_unit) {
   FitOptions options;
   options.ridge = ridge;
-  options.small_gain = 1e-6;
+  options.max_outer = 100;
+  options.small_gain = 1e-13;
+  options.gradient_target = 1e-8 * gradient_unit;
   return options;
 }
 
@@ -260,7 +263,7 @@ RankFit<Scalar> RankWalk<Scalar>::shrunken(RankFit<Scalar> fit, RankWalkOutcome<
   for (int round = 0; options_.shrinkage && round < kShrinkageRounds; ++round) {
     const double mean_square = squared_norm(fit.Z.Z) / static_cast<double>(fit.Z.Z.size());
     outcome.ridge = variance / mean_square;
-    fit = journaled([&] { return refine(fit.Z, final_options(outcome.ridge)); });
+    fit = journaled([&] { return refine(fit.Z, final_options(outcome.ridge, largest_ridge_ * fit.Z.Z.norm())); });
   }
   return fit;
 }
@@ -276,11 +279,11 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<Stack<Scalar>>
   try {
     Random random(options_.seed, kStreamLanczos);
     const Vector<Scalar> minus_b = -b_;
-    const auto steepest = smallest_eigenpairs(
+    const double steepest = smallest_eigenvalue(
         nothing.Z.Z.rows(),
         [&](const Vector<double>& x, Vector<double>& y) { residual_product(op_, minus_b, x, y); },
-        1, 20, random);
-    largest_ridge_ = -steepest.values(0) * (op_.symmetric() ? 2 : 1);
+        1e-2, 24, random);
+    largest_ridge_ = -steepest * (op_.symmetric() ? 2 : 1);
     if (largest_ridge_ > 0 && !exact_rank_) {
       if (start && start->rank() > 0) {
         climb(&fit(leading_columns(balanced(*start), cap_)), cap_);
@@ -295,8 +298,9 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<Stack<Scalar>>
     } else if (exact_rank_ || best_rank() == 0) {
       outcome.fit = visited_.at(0);
     } else {
-      outcome.fit =
-          journaled([&] { return refine(visited_.at(best_rank()).Z, final_options(0)); });
+      const Stack<Scalar>& best = visited_.at(best_rank()).Z;
+      outcome.fit = journaled(
+          [&] { return refine(best, final_options(0, largest_ridge_ * best.Z.norm())); });
     }
     if (outcome.fit.Z.rank() > 0 && 2 * outcome.fit.objective >
         std::pow(options_.rule.zero_residual * b_norm_, 2))

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
+PRESET ?= release
+
+.PHONY: all demo test bench asan format check-format install clean packages
+
+all: build/$(PRESET)/bin/udv
+
+packages:
+	@scripts/install-packages build test
+
+build/$(PRESET)/bin/udv: packages
+	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
+	@cmake --build build/$(PRESET)
+
+demo:
+	@scripts/install-packages build
+	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=OFF -DUDV_BUILD_BENCH=OFF >/dev/null
+	@cmake --build build/$(PRESET)
+	@build/$(PRESET)/bin/udv demo
+
+test: packages
+	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=ON -DUDV_BUILD_BENCH=OFF >/dev/null
+	@cmake --build build/$(PRESET)
+	@ctest --preset $(PRESET)
+
+bench:
+	@scripts/install-packages build test bench
+	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=ON -DUDV_BUILD_BENCH=ON >/dev/null
+	@cmake --build build/$(PRESET)
+	@bench/run build/$(PRESET)
+
+asan: packages
+	@cmake --preset asan --log-level=WARNING >/dev/null
+	@cmake --build build/asan
+	@ctest --preset asan
+
+format:
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+check-format:
+	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
+
+install: all
+	@cmake --install build/$(PRESET)
+
+clean:
+	rm -rf build
