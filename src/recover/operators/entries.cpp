@@ -73,30 +73,58 @@ constexpr Index kSmallWork = 1 << 15;
 
 // z = A(U diag(d) V^T) - b, for_u += weight R V, for_v += weight R^T U with z in R.
 template <int K, typename Scalar>
-void scatter_residual(const SparseLines& rows, const ConstRows<Scalar>& U, const Vector<Scalar>& d,
-                      const ConstRows<Scalar>& V, const Vector<Scalar>& b, Scalar weight,
-                      Vector<Scalar>& z, Scalar* for_u, Scalar* for_v) {
-  PackedRow<Scalar, K> left, u, row_sum, target;
-  for (Index i = 0; i < rows.lines(); ++i) {
-    u.load(U.data() + i * K);
-    left.clear();
-    left.add_product(U.data() + i * K, d.data());
-    row_sum.clear();
-    for (Index s = rows.first[i]; s < rows.first[i + 1]; ++s) {
-      const Index entry = rows.entry[s];
-      const Index j = rows.other[s] * K;
-      const Scalar residual = left.dot(V.data() + j) - b[entry];
-      z[entry] = residual;
-      row_sum.add(weight * residual, V.data() + j);
-      target.load(for_v + j);
-      target.add(weight * residual, u);
-      target.store(for_v + j);
+class ResidualScatter {
+ public:
+  ResidualScatter(const SparseLines& rows, const Scalar* V, const Scalar* b, Scalar weight,
+                  Scalar* z, Scalar* for_u, Scalar* for_v)
+      : rows_(rows), V_(V), b_(b), weight_(weight), z_(z), for_u_(for_u), for_v_(for_v) {}
+
+  // Two entries at a time: their residuals and row sums do not wait for each other.
+  void run(const Scalar* U, const Scalar* d) const {
+    PackedRow<Scalar, K> left, u, even, odd, scattered;
+    for (Index i = 0; i < rows_.lines(); ++i) {
+      u.load(U + i * K);
+      left.clear();
+      left.add_product(U + i * K, d);
+      even.clear();
+      odd.clear();
+      Index s = rows_.first[i];
+      const Index last = rows_.first[i + 1];
+      for (; s + 1 < last; s += 2) {
+        add_entry(s, left, u, even);
+        add_entry(s + 1, left, u, odd);
+      }
+      if (s < last) add_entry(s, left, u, even);
+      even.add(odd);
+      // Where symmetric, entries of this and other rows have scattered into this one.
+      scattered.load(for_u_ + i * K);
+      even.add(scattered);
+      even.store(for_u_ + i * K);
     }
-    target.load(for_u + i * K);
-    target.add(row_sum);
-    target.store(for_u + i * K);
   }
-}
+
+ private:
+  UDV_INLINE void add_entry(Index s, const PackedRow<Scalar, K>& left,
+                            const PackedRow<Scalar, K>& u, PackedRow<Scalar, K>& row_sum) const {
+    const Index entry = rows_.entry[s];
+    const Index j = rows_.other[s] * K;
+    const Scalar residual = left.dot(V_ + j) - b_[entry];
+    z_[entry] = residual;
+    row_sum.add(weight_ * residual, V_ + j);
+    PackedRow<Scalar, K> target;
+    target.load(for_v_ + j);
+    target.add(weight_ * residual, u);
+    target.store(for_v_ + j);
+  }
+
+  const SparseLines& rows_;
+  const Scalar* V_;
+  const Scalar* b_;
+  Scalar weight_;
+  Scalar* z_;
+  Scalar* for_u_;
+  Scalar* for_v_;
+};
 
 std::vector<Index> line_sizes(const SparseLines& lines) {
   std::vector<Index> sizes;
@@ -176,8 +204,12 @@ void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U,
   if (!symmetric) for_v.setZero();
   with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
-    scatter_residual<K>(by_row_, U, d, V, b, Scalar(symmetric ? 0.5 : 1.0), z, for_u.data(),
-                        symmetric ? for_u.data() : for_v.data());
+    if constexpr (K > 0) {
+      const ResidualScatter<K, Scalar> scatter(
+          by_row_, V.data(), b.data(), Scalar(symmetric ? 0.5 : 1.0), z.data(), for_u.data(),
+          symmetric ? for_u.data() : for_v.data());
+      scatter.run(U.data(), d.data());
+    }
   });
 }
 

@@ -26,9 +26,18 @@ UDV_INLINE Scalar wide_dot(const Scalar* a, const Scalar* b, Index width) {
     third += load_pack<Scalar, 8>(a + c + 16) * load_pack<Scalar, 8>(b + c + 16);
     fourth += load_pack<Scalar, 8>(a + c + 24) * load_pack<Scalar, 8>(b + c + 24);
   }
+  if (c + 16 <= width) {
+    second += load_pack<Scalar, 8>(a + c) * load_pack<Scalar, 8>(b + c);
+    third += load_pack<Scalar, 8>(a + c + 8) * load_pack<Scalar, 8>(b + c + 8);
+    c += 16;
+  }
   for (; c + 8 <= width; c += 8)
     first += load_pack<Scalar, 8>(a + c) * load_pack<Scalar, 8>(b + c);
   Scalar rest = 0;
+  if (c + 4 <= width) {
+    rest = lane_sum<Scalar, 4>(load_pack<Scalar, 4>(a + c) * load_pack<Scalar, 4>(b + c));
+    c += 4;
+  }
   for (; c < width; ++c) rest += a[c] * b[c];
   return lane_sum<Scalar, 8>((first + second) + (third + fourth)) + rest;
 }
@@ -92,6 +101,7 @@ UDV_INLINE void sum_rows(Index first, Index last, Index width, bool add, Scalar*
     Index c = 0;
     for (; c + kWideChunk <= width; c += kWideChunk)
       sum_chunk<kWideChunk>(first, last, c, add, target, term);
+    for (; c + 16 <= width; c += 16) sum_chunk<16>(first, last, c, add, target, term);
     for (; c + 8 <= width; c += 8) sum_chunk<8>(first, last, c, add, target, term);
     for (; c + 4 <= width; c += 4) sum_chunk<4>(first, last, c, add, target, term);
     for (; c < width; ++c) sum_chunk<1>(first, last, c, add, target, term);
