@@ -3,7 +3,8 @@
 // solved by auto mode without options. Prints how often the exact rank and the matrix were found.
 //
 // usage: bench_rank_grid [--seeds N] [--first-seed S] [--noise SHARE] [--start nothing|dynamics]
-//                        [--condition C] [--verbose]
+//                        [--condition C] [--stress] [--verbose]
+// --stress: entries 2 and 2.5 times the degrees of freedom, condition number 100, sizes to 200.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -24,7 +25,16 @@ struct Settings {
   int seeds = 10, first_seed = 0;
   double noise = 0, only_condition = 0;
   udv::Start start = udv::Start::kNothing;
-  bool verbose = false;
+  bool stress = false, verbose = false;
+
+  std::vector<double> sampling() const {  // entries per degree of freedom
+    return stress ? std::vector<double>{2, 2.5} : std::vector<double>{3, 5};
+  }
+  std::vector<double> conditions() const {
+    if (only_condition > 0) return {only_condition};
+    return stress ? std::vector<double>{100} : std::vector<double>{1, 10};
+  }
+  udv::Index largest_size() const { return stress ? 200 : 300; }
 };
 
 struct Shape {
@@ -37,8 +47,6 @@ constexpr Shape kShapes[] = {{50, 50, true},    {100, 100, true},   {200, 200, t
                              {100, 100, false}, {100, 300, false},  {200, 200, false},
                              {300, 300, false}};
 constexpr Index kRanks[] = {1, 2, 3, 5, 8, 10};
-constexpr double kSampling[] = {3, 5};  // entries per degree of freedom
-constexpr double kConditions[] = {1, 10};
 constexpr double kLargestShare = 0.6;  // cells with more of all entries known are left out
 
 // One line of the result table.
@@ -170,6 +178,7 @@ Settings parse(int argc, char** argv) {
     if (flag == "--condition") settings.only_condition = std::stod(value());
     if (flag == "--start")
       settings.start = value() == "dynamics" ? udv::Start::kDynamics : udv::Start::kNothing;
+    if (flag == "--stress") settings.stress = true;
     if (flag == "--verbose") settings.verbose = true;
   }
   return settings;
@@ -183,12 +192,11 @@ int main(int argc, char** argv) {
   std::map<std::string, Tally> tallies;
   for (const Shape& shape : kShapes)
     for (const Index rank : kRanks)
-      for (const double sampling : kSampling)
-        for (const double condition : kConditions) {
-          const bool left_out =
-              sampling * dof(shape, rank) > kLargestShare * entries_of(shape) ||
-              (settings.only_condition > 0 && condition != settings.only_condition) ||
-              (rank == 1 && condition != 1);
+      for (const double sampling : settings.sampling())
+        for (const double condition : settings.conditions()) {
+          const bool left_out = sampling * dof(shape, rank) > kLargestShare * entries_of(shape) ||
+                                shape.cols > settings.largest_size() ||
+                                (rank == 1 && condition != 1);  // the same as condition 1
           if (!left_out) run_cell(shape, rank, sampling, condition, settings, tallies);
         }
   fmt::print("rank grid, noise {:g} %, seeds {} to {}, start from {}\n", 100 * settings.noise,
