@@ -42,9 +42,10 @@ int run_auto() {
     seconds.push_back(found.seconds);
   }
   std::sort(seconds.begin(), seconds.end());
-  fmt::print("auto mode, 20 seeds: rank 3 in {}, worst sigma4/sigma1 {:.1e}, worst error {:.1e}, "
-             "median {:.2f} ms, worst {:.2f} ms\n",
-             rank_three, worst_share, worst_error, 1000 * seconds[10], 1000 * worst_seconds);
+  fmt::print(
+      "auto mode, 20 seeds: rank 3 in {}, worst sigma4/sigma1 {:.1e}, worst error {:.1e}, "
+      "median {:.2f} ms, worst {:.2f} ms\n",
+      rank_three, worst_share, worst_error, 1000 * seconds[10], 1000 * worst_seconds);
   return 0;
 }
 

@@ -42,10 +42,9 @@ struct Shape {
   bool symmetric;
 };
 
-constexpr Shape kShapes[] = {{50, 50, true},    {100, 100, true},   {200, 200, true},
-                             {300, 300, true},  {50, 50, false},    {50, 150, false},
-                             {100, 100, false}, {100, 300, false},  {200, 200, false},
-                             {300, 300, false}};
+constexpr Shape kShapes[] = {
+    {50, 50, true},   {100, 100, true},  {200, 200, true},  {300, 300, true},  {50, 50, false},
+    {50, 150, false}, {100, 100, false}, {100, 300, false}, {200, 200, false}, {300, 300, false}};
 constexpr Index kRanks[] = {1, 2, 3, 5, 8, 10};
 constexpr double kLargestShare = 0.6;  // cells with more of all entries known are left out
 
@@ -101,9 +100,15 @@ bool identifiable(const udv::Planted& clean, const udv::Problem& problem, std::u
 void run_cell(const Shape& shape, Index rank, double sampling, double condition,
               const Settings& settings, std::map<std::string, Tally>& tallies) {
   for (int s = settings.first_seed; s < settings.first_seed + settings.seeds; ++s) {
-    udv::PlantedOptions planted_options{shape.rows, shape.cols, shape.symmetric, rank,
-                                        static_cast<Index>(std::lround(sampling * dof(shape, rank))),
-                                        condition, settings.noise, static_cast<std::uint64_t>(s)};
+    udv::PlantedOptions planted_options{
+        shape.rows,
+        shape.cols,
+        shape.symmetric,
+        rank,
+        static_cast<Index>(std::lround(sampling * dof(shape, rank))),
+        condition,
+        settings.noise,
+        static_cast<std::uint64_t>(s)};
     const udv::Planted planted = udv::planted_completion(planted_options);
     const udv::Problem problem = udv::completion(planted.entries);
     udv::RecoverOptions options;
@@ -128,12 +133,12 @@ void run_cell(const Shape& shape, Index rank, double sampling, double condition,
                            ? true
                            : identifiable(clean, clean_problem, planted_options.seed);
     if (settings.verbose && known && !solved)
-      fmt::print("  missed: {} {}x{} rank {} {}x cond {} seed {}: rank {} error {:.1e} residual {:.1e}\n",
-                 shape.symmetric ? "sym" : "rect", shape.rows, shape.cols, rank, sampling,
-                 condition, s, found.rank, error, found.relative_residual);
+      fmt::print(
+          "  missed: {} {}x{} rank {} {}x cond {} seed {}: rank {} error {:.1e} residual {:.1e}\n",
+          shape.symmetric ? "sym" : "rect", shape.rows, shape.cols, rank, sampling, condition, s,
+          found.rank, error, found.relative_residual);
     for (const std::string& key :
-         {fmt::format("rank {:2}, {}x", rank, sampling),
-          fmt::format("condition {:2}", condition),
+         {fmt::format("rank {:2}, {}x", rank, sampling), fmt::format("condition {:2}", condition),
           std::string(shape.symmetric ? "symmetric" : "rectangular"), std::string("~ all")}) {
       Tally& tally = tallies[key];
       ++tally.count;

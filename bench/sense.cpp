@@ -50,9 +50,9 @@ int main() {
   for (const std::string kind : {"dense", "rank-one"}) {
     Worst worst;
     for (std::uint64_t seed = 0; seed < 10; ++seed) run(kind, seed, worst);
-    fmt::print("{} {} measurements of a {} x {} matrix: rank {} in {} of 10, worst error {:.1e}, "
-               "worst {:.3f} s\n",
-               kMeasurements, kind, kSize, kSize, kRank, worst.rank_right, worst.error,
-               worst.seconds);
+    fmt::print(
+        "{} {} measurements of a {} x {} matrix: rank {} in {} of 10, worst error {:.1e}, "
+        "worst {:.3f} s\n",
+        kMeasurements, kind, kSize, kSize, kRank, worst.rank_right, worst.error, worst.seconds);
   }
 }

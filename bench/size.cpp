@@ -32,10 +32,10 @@ int main(int argc, char** argv) {
   const udv::Recovery found = udv::recover(problem, options);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  fmt::print("{} x {}, rank {}, {} entries, {} threads: rank {}, relative residual {:.1e}, error "
-             "{:.1e}, {:.2f} s, {} MiB\n",
-             planted_options.rows, planted_options.cols, planted_options.rank,
-             planted_options.measurements, udv::num_threads(), found.rank,
-             found.relative_residual, planted.relative_error(found.U, found.d, found.V),
-             found.seconds, usage.ru_maxrss / 1024);
+  fmt::print(
+      "{} x {}, rank {}, {} entries, {} threads: rank {}, relative residual {:.1e}, error "
+      "{:.1e}, {:.2f} s, {} MiB\n",
+      planted_options.rows, planted_options.cols, planted_options.rank,
+      planted_options.measurements, udv::num_threads(), found.rank, found.relative_residual,
+      planted.relative_error(found.U, found.d, found.V), found.seconds, usage.ru_maxrss / 1024);
 }

@@ -58,14 +58,16 @@ io::EntriesOptions reader_options(const CompleteFlags& flags) {
 
 void check_entries(const std::string& path, const Entries& entries) {
   require<IoError>(entries.rows > 1 && entries.cols > 1, path, ": the matrix is ", entries.rows,
-                   " x ", entries.cols, ", at least 2 x 2 expected: a single line has nothing "
+                   " x ", entries.cols,
+                   ", at least 2 x 2 expected: a single line has nothing "
                    "to be completed from");
-  require<IoError>(entries.rows + entries.cols <= kMaxLines, path, ": the matrix is ",
-                   entries.rows, " x ", entries.cols, ", at most ", kMaxLines,
+  require<IoError>(entries.rows + entries.cols <= kMaxLines, path, ": the matrix is ", entries.rows,
+                   " x ", entries.cols, ", at most ", kMaxLines,
                    " rows and columns together expected; is an index wrong?");
   const bool zero = std::all_of(entries.value.begin(), entries.value.end(),
                                 [](double value) { return value == 0; });
-  require<IoError>(!zero, path, ": all ", entries.size(), " values are zero, at least one other "
+  require<IoError>(!zero, path, ": all ", entries.size(),
+                   " values are zero, at least one other "
                    "expected");
 }
 
@@ -100,8 +102,8 @@ class Knowledge {
  public:
   Knowledge(const Recovery& r)
       : empty_row_(marked(r.rows, r.undetermined.empty_rows)),
-        empty_col_(marked(r.cols, r.symmetric ? r.undetermined.empty_rows
-                                              : r.undetermined.empty_cols)),
+        empty_col_(
+            marked(r.cols, r.symmetric ? r.undetermined.empty_rows : r.undetermined.empty_cols)),
         row_block_(blocks(r.rows, r.undetermined, r.undetermined.rows, true)),
         col_block_(r.symmetric ? row_block_
                                : blocks(r.cols, r.undetermined, r.undetermined.cols, false)) {}
@@ -207,8 +209,9 @@ ExitCode run_complete(const CompleteFlags& flags) {
 Run setup_complete(CLI::App& program) {
   auto flags = std::make_shared<CompleteFlags>();
   CLI::App& command = *program.add_subcommand("complete", "Fill in a matrix from some entries");
-  command.add_option("file", flags->file,
-                     "Entries: .mtx, text triplets (.csv, .tsv, .txt), .npy with NaN; also .gz")
+  command
+      .add_option("file", flags->file,
+                  "Entries: .mtx, text triplets (.csv, .tsv, .txt), .npy with NaN; also .gz")
       ->required();
   command.add_flag("--symmetric", flags->symmetric, "X is symmetric, positive semidefinite");
   command.add_option("--base", flags->base, "First index of the file: auto, 0 or 1")
@@ -218,8 +221,9 @@ Run setup_complete(CLI::App& program) {
       ->delimiter(',')
       ->expected(2)
       ->check(CLI::Range(Index{1}, Index{2147483647}));
-  command.add_option("--center", flags->center,
-                     "Subtract fitted means first: none, global, rows, cols, both")
+  command
+      .add_option("--center", flags->center,
+                  "Subtract fitted means first: none, global, rows, cols, both")
       ->check(CLI::IsMember({"none", "global", "rows", "cols", "both"}))
       ->capture_default_str();
   command.add_option("--test", flags->test, "Entries to measure the error on (test_rmse)");

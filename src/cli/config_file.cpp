@@ -21,7 +21,8 @@ std::string scalar_text(const toml::node& node, const std::string& where) {
     text << *real;
     return text.str();
   }
-  throw IoError(message(where, ": a ", node.type(), " found, text, a number, true or false expected"));
+  throw IoError(
+      message(where, ": a ", node.type(), " found, text, a number, true or false expected"));
 }
 
 // --key value, --key alone for true, nothing for false, values joined by commas for a list.

@@ -20,7 +20,7 @@ struct DemoFlags {
 };
 
 struct Contestant {
-  const char* name;   // folder and table
+  const char* name;  // folder and table
   const char* label;
   RecoverOptions options;
 };
@@ -95,9 +95,10 @@ ExitCode run_demo(const DemoFlags& flags) {
     io::write_run(folder / contestant.name, recovery, info);
   }
   if (!flags.common.quiet) {
-    fmt::print("{}\n{}\n", report::table({"method", "rank", "σ₄/σ₁", "relative error",
-                                          "iterations", "seconds"}, rows),
-               report::spectrum_sketch(spectra));
+    fmt::print(
+        "{}\n{}\n",
+        report::table({"method", "rank", "σ₄/σ₁", "relative error", "iterations", "seconds"}, rows),
+        report::spectrum_sketch(spectra));
     fmt::print("results in {}\n", folder.string());
   }
   return kDone;

@@ -20,8 +20,8 @@ std::optional<double> number_or(const std::string& flag, const std::string& text
     used = 0;
   }
   if (used != text.size() || !std::isfinite(value) || value < 0)
-    throw CLI::ValidationError(flag, "'" + text + "' found, '" + word +
-                                         "' or a number of at least 0 expected");
+    throw CLI::ValidationError(
+        flag, "'" + text + "' found, '" + word + "' or a number of at least 0 expected");
   return value;
 }
 
@@ -77,8 +77,7 @@ void RecoveryFlags::add_to(CLI::App& command) {
   add("--start", start, "Where the walk starts: nothing, or dynamics (a short gradient run)")
       ->capture_default_str()
       ->check(IsMember({"nothing", "dynamics"}));
-  add("--noise", noise, "Standard deviation of the noise, where known")
-      ->check(CLI::PositiveNumber);
+  add("--noise", noise, "Standard deviation of the noise, where known")->check(CLI::PositiveNumber);
   add("--holdout", holdout, "Share of the data to hold out: it chooses the rank")
       ->check(CLI::Range(1e-9, 0.999999));
   add("--shrinkage", shrinkage, "Ridge on the final fit of noisy data: auto or off")

@@ -29,7 +29,8 @@ std::filesystem::path new_folder(const std::string& command) {
   const std::filesystem::path base =
       std::filesystem::path("udv-runs") / (command + "-" + time_stamp());
   std::filesystem::path folder = base;
-  for (int n = 2; std::filesystem::exists(folder); ++n) folder = fmt::format("{}-{}", base.string(), n);
+  for (int n = 2; std::filesystem::exists(folder); ++n)
+    folder = fmt::format("{}-{}", base.string(), n);
   return folder;
 }
 
@@ -46,8 +47,7 @@ std::string join(const std::vector<Index>& indices, int base) {
 std::vector<std::string> describe(const Undetermined& open, Index rank, int base) {
   std::vector<std::string> lines;
   const auto add = [&](const char* what, const char* kind, const std::vector<Index>& which) {
-    if (!which.empty())
-      lines.push_back(fmt::format("{} {} {}", kind, join(which, base), what));
+    if (!which.empty()) lines.push_back(fmt::format("{} {} {}", kind, join(which, base), what));
   };
   add("have no entries: nothing is predicted there", "rows", open.empty_rows);
   add("have no entries: nothing is predicted there", "columns", open.empty_cols);
@@ -80,8 +80,7 @@ ExitCode exit_code(const Recovery& recovery) {
 std::string spectrum_text(const Recovery& recovery) {
   std::string text;
   const Index shown = std::min<Index>(recovery.spectrum.size(), 8);
-  for (Index k = 0; k < shown; ++k)
-    text += (k ? "  " : "") + report::number(recovery.spectrum(k));
+  for (Index k = 0; k < shown; ++k) text += (k ? "  " : "") + report::number(recovery.spectrum(k));
   return text + (recovery.spectrum.size() > shown ? "  ..." : "");
 }
 
@@ -161,8 +160,7 @@ ExitCode run_recovery(RecoveryJob job, const CommonFlags& common, const Recovery
                folder.string());
     return code;
   }
-  for (const auto& line :
-       describe(recovery.undetermined, recovery.rank, job.info.index_base)) {
+  for (const auto& line : describe(recovery.undetermined, recovery.rank, job.info.index_base)) {
     warn(line);
     job.info.warnings.push_back(line);
   }

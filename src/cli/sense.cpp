@@ -33,8 +33,8 @@ RowMatrix<double> as_rows(const io::Array& array) {
 std::pair<Index, Index> matrix_shape(const SenseFlags& flags, const io::Array& A) {
   const std::string found = flags.measurements + ": shape " + io::shape_text(A.shape) + " found, ";
   if (A.shape.size() == 3) {
-    const bool agrees = flags.shape.empty() || (flags.shape[0] == A.shape[1] &&
-                                                flags.shape[1] == A.shape[2]);
+    const bool agrees =
+        flags.shape.empty() || (flags.shape[0] == A.shape[1] && flags.shape[1] == A.shape[2]);
     require<IoError>(agrees, found, "--shape disagrees");
     return {A.shape[1], A.shape[2]};
   }
@@ -68,8 +68,8 @@ Problem read_problem(const SenseFlags& flags) {
   require<IoError>((b.array() != 0).any(), flags.values, ": all ", b.size(),
                    " values are zero, at least one other expected");
   if (flags.kind == "rank-one") {
-    require<IoError>(A.shape.size() == 2, flags.measurements, ": shape ",
-                     io::shape_text(A.shape), " found, n x p expected for rank-one measurements");
+    require<IoError>(A.shape.size() == 2, flags.measurements, ": shape ", io::shape_text(A.shape),
+                     " found, n x p expected for rank-one measurements");
     return quadratic_sensing(as_rows(A), std::move(b));
   }
   const auto [rows, cols] = matrix_shape(flags, A);
@@ -105,8 +105,9 @@ Run setup_sense(CLI::App& program) {
       ->delimiter(',')
       ->expected(2)
       ->check(CLI::Range(Index{1}, Index{2147483647}));
-  command.add_option("--operator", flags->kind,
-                     "dense: A_i are matrices; rank-one: rows a_i of an n x p array, a_i^T X a_i")
+  command
+      .add_option("--operator", flags->kind,
+                  "dense: A_i are matrices; rank-one: rows a_i of an n x p array, a_i^T X a_i")
       ->check(CLI::IsMember({"dense", "rank-one"}))
       ->capture_default_str();
   command.add_flag("--symmetric", flags->symmetric, "X is symmetric, positive semidefinite");

@@ -66,8 +66,7 @@ class ArchiveReader {
 
  private:
   void raw(void* data, size_t size) {
-    require(size <= rest_.size(), "checkpoint: ", rest_.size(), " bytes left, ", size,
-            " expected");
+    require(size <= rest_.size(), "checkpoint: ", rest_.size(), " bytes left, ", size, " expected");
     std::memcpy(data, rest_.data(), size);
     rest_.remove_prefix(size);
   }

@@ -133,9 +133,8 @@ inline constexpr int kMaxFixedWidth = 16;
 template <typename Body>
 void with_width(Index width, const Body& body) {
   const auto dispatch = [&]<int... K>(std::integer_sequence<int, K...>) {
-    const bool fixed = ((width == K + 1 ? (body(std::integral_constant<int, K + 1>()), true)
-                                        : false) ||
-                        ...);
+    const bool fixed =
+        ((width == K + 1 ? (body(std::integral_constant<int, K + 1>()), true) : false) || ...);
     if (!fixed) body(std::integral_constant<int, 0>());
   };
   dispatch(std::make_integer_sequence<int, kMaxFixedWidth>());

@@ -20,7 +20,8 @@ void check_measurements(const Vector<double>& b, Index expected) {
   require(b.size() == expected, "b has ", b.size(), " values, ", expected, " expected");
   for (Index i = 0; i < b.size(); ++i)
     require(std::isfinite(b(i)), "measurement ", i, " is ", b(i), ", a finite number expected");
-  require((b.array() != 0).any(), "all ", b.size(), " measurements are zero: X = 0 fits, and any "
+  require((b.array() != 0).any(), "all ", b.size(),
+          " measurements are zero: X = 0 fits, and any "
           "other rank would be a guess");
 }
 
@@ -45,8 +46,8 @@ Entries sorted(const Entries& entries) {
 
 // n different places of a p x q matrix (of its upper triangle where symmetric), sorted.
 std::set<std::pair<Index, Index>> random_places(const PlantedOptions& options, Random& random) {
-  const Index available = options.symmetric ? options.rows * (options.rows + 1) / 2
-                                            : options.rows * options.cols;
+  const Index available =
+      options.symmetric ? options.rows * (options.rows + 1) / 2 : options.rows * options.cols;
   require(options.measurements <= available, "planted problem: ", options.measurements,
           " entries wanted, the matrix has ", available);
   std::set<std::pair<Index, Index>> places;
@@ -74,8 +75,8 @@ Problem sensing(RowMatrix<double> measurements, Vector<double> b, Index rows, In
                 bool symmetric) {
   Problem problem;
   check_measurements(b, measurements.rows());
-  problem.op = std::make_shared<DenseOperator<double>>(std::move(measurements), rows, cols,
-                                                       symmetric);
+  problem.op =
+      std::make_shared<DenseOperator<double>>(std::move(measurements), rows, cols, symmetric);
   problem.b = std::move(b);
   return problem;
 }

@@ -16,10 +16,10 @@ namespace udv {
 namespace {
 
 constexpr double kDefaultTolerance = 1e-10;
-constexpr double kRankTolerance = 1e-10;       // singular values below this share do not count
-constexpr double kSizeAgainstBall = 5;         // |X|_F after scaling, ball of radius 1
+constexpr double kRankTolerance = 1e-10;  // singular values below this share do not count
+constexpr double kSizeAgainstBall = 5;    // |X|_F after scaling, ball of radius 1
 constexpr Index kDefaultGradientSteps = 100'000;
-constexpr Index kStartIterations = 1024;       // longest gradient run before the polish
+constexpr Index kStartIterations = 1024;  // longest gradient run before the polish
 constexpr double kStartDeadShare = 1e-14;
 
 // FNV-1a over the bytes of numbers.
@@ -30,10 +30,8 @@ class Fingerprint {
     for (size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 0x100000001b3ULL;
   }
   template <typename T>
-    requires std::is_arithmetic_v<T>
-  void add(T number) {
-    add(&number, sizeof(number));
-  }
+  requires std::is_arithmetic_v<T>
+  void add(T number) { add(&number, sizeof(number)); }
   void add(std::string_view text) { add(text.data(), text.size()); }
   void add(const Vector<double>& values) {
     add(values.data(), static_cast<size_t>(values.size()) * sizeof(double));
@@ -77,10 +75,14 @@ std::uint64_t fingerprint(const Problem& problem, const RecoverOptions& o) {
 double scale_of(const Problem& problem, const RecoverOptions& options) {
   const double norm = problem.b.stableNorm();
   switch (options.scale_rule) {
-    case ScaleRule::kAuto: return kSizeAgainstBall * std::sqrt(problem.op->mean_gain()) / norm;
-    case ScaleRule::kUnit: return 1 / norm;
-    case ScaleRule::kNone: return 1;
-    default: return options.scale_value;
+    case ScaleRule::kAuto:
+      return kSizeAgainstBall * std::sqrt(problem.op->mean_gain()) / norm;
+    case ScaleRule::kUnit:
+      return 1 / norm;
+    case ScaleRule::kNone:
+      return 1;
+    default:
+      return options.scale_value;
   }
 }
 
@@ -153,14 +155,6 @@ class Solve {
     return options_.max_rank > 0 ? std::min(options_.max_rank, smaller) : smaller;
   }
 
-  // With a polish to come, columns that the data could not determine are not even started.
-  Index start_columns() const {
-    const auto n = static_cast<double>(used_.b.size());
-    Index k = 1;
-    while (k < columns() && 1.2 * used_.op->degrees_of_freedom(k + 1) <= n) ++k;
-    return k;
-  }
-
   void run_gradient() {
     GradientOptions gradient;
     gradient.alpha = options_.alpha.value_or(1);
@@ -174,10 +168,12 @@ class Solve {
       gradient.tolerance = options_.tolerance.value_or(0);
     }
     if (!checkpoint_.has_gradient) {
+      // With a polish to come, columns that the data could not determine are not even started.
+      const Index start_columns =
+          options_.polish ? largest_determined_rank(*used_.op, columns()) : columns();
       checkpoint_.gradient = ProjectedGradient::start(
-          Factorization<double>(method_, used_.op->rows(), used_.op->cols(),
-                                options_.polish ? start_columns() : columns(), options_.init_norm,
-                                options_.seed),
+          Factorization<double>(method_, used_.op->rows(), used_.op->cols(), start_columns,
+                                options_.init_norm, options_.seed),
           StepRule(options_.step));
       checkpoint_.has_gradient = true;
     }
@@ -197,11 +193,14 @@ class Solve {
     result_.step = state.step_rule.step();
     result_.iterations = state.iteration;
     switch (state.stop) {
-      case GradientStop::kDiverged: result_.stop_reason = StopReason::kDiverged; break;
+      case GradientStop::kDiverged:
+        result_.stop_reason = StopReason::kDiverged;
+        break;
       case GradientStop::kIterationLimit:
         result_.stop_reason = StopReason::kIterationLimit;
         break;
-      default: result_.stop_reason = StopReason::kConverged;
+      default:
+        result_.stop_reason = StopReason::kConverged;
     }
   }
 
@@ -300,11 +299,11 @@ class Solve {
     certificate.seed = options_.seed;
     certificate.tolerance = kCertificateTolerance;
     result_.certificate = certify(op, b_, factors_, certificate);
-    result_.undetermined = op.undetermined(result_.rank);
+    // A gradient run does not claim its rank; what no rank could tell is said all the same.
+    result_.undetermined = op.undetermined(result_.polished ? result_.rank : 1);
     if (held_out_.op) {
       const double squared = held_out_error(factors_.absorbed());
-      result_.holdout_rmse =
-          std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
+      result_.holdout_rmse = std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
     }
     const double tolerance = options_.tolerance.value_or(kDefaultTolerance);
     result_.converged = result_.relative_residual <= tolerance ||

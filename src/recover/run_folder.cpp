@@ -93,7 +93,8 @@ Json run_json(const Recovery& r, const RunInfo& info) {
               {"certificate", certificate_json(r.certificate)},
               {"undetermined", undetermined_json(r.undetermined, info.index_base)}});
   Json scores = Json::array();
-  for (const auto& [rank, score] : r.scores) scores.push_back({{"rank", rank}, {"score", number(score)}});
+  for (const auto& [rank, score] : r.scores)
+    scores.push_back({{"rank", rank}, {"score", number(score)}});
   run["rank_scores"] = scores;
   run["warnings"] = info.warnings;
   if (info.relative_error) run["relative_error"] = number(*info.relative_error);
@@ -111,9 +112,9 @@ void write_columns(const std::filesystem::path& path, const ColumnHistory& colum
   Array iteration;
   iteration.shape = {static_cast<Index>(columns.iteration.size())};
   iteration.values.assign(columns.iteration.begin(), columns.iteration.end());
-  write_npz(path, {{"iteration", iteration},
-                   {"norm_u", matrix(columns.norm_u)},
-                   {"d", matrix(columns.d)}});
+  write_npz(
+      path,
+      {{"iteration", iteration}, {"norm_u", matrix(columns.norm_u)}, {"d", matrix(columns.d)}});
 }
 
 }  // namespace
@@ -128,8 +129,7 @@ std::string history_csv(const std::vector<IterationRecord>& history) {
   return fmt::to_string(text);
 }
 
-void write_run(const std::filesystem::path& folder, const Recovery& recovery,
-               const RunInfo& info) {
+void write_run(const std::filesystem::path& folder, const Recovery& recovery, const RunInfo& info) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
@@ -137,8 +137,7 @@ void write_run(const std::filesystem::path& folder, const Recovery& recovery,
   write_npy(folder / "d.npy", recovery.d);
   if (!recovery.symmetric) write_npy(folder / "V.npy", recovery.V);
   write_atomically(folder / "history.csv", history_csv(recovery.history));
-  if (!recovery.columns.iteration.empty())
-    write_columns(folder / "columns.npz", recovery.columns);
+  if (!recovery.columns.iteration.empty()) write_columns(folder / "columns.npz", recovery.columns);
   write_atomically(folder / "run.json", run_json(recovery, info).dump(1, ' ') + "\n");
 }
 

@@ -15,9 +15,9 @@ class Random {
  public:
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0);
 
-  double uniform();           ///< in [0, 1)
-  double normal();            ///< mean 0, variance 1 (polar method)
-  Index below(Index limit);   ///< uniform in 0 .. limit - 1
+  double uniform();          ///< in [0, 1)
+  double normal();           ///< mean 0, variance 1 (polar method)
+  Index below(Index limit);  ///< uniform in 0 .. limit - 1
   std::uint64_t bits() { return engine_(); }
 
   template <typename Dense>

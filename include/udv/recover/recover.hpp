@@ -12,10 +12,10 @@ namespace udv {
 
 /// What a caller may hang onto a solve.
 struct RecoverHooks {
-  Observer observer;                             ///< at recorded iterations, and every 50 ms
-  std::function<void(const Checkpoint&)> save;   ///< when stopped early, and now and then
+  Observer observer;                            ///< at recorded iterations, and every 50 ms
+  std::function<void(const Checkpoint&)> save;  ///< when stopped early, and now and then
   double save_every_seconds = 30;
-  const Checkpoint* resume = nullptr;            ///< go on from here, to the same numbers
+  const Checkpoint* resume = nullptr;  ///< go on from here, to the same numbers
 };
 
 /// Recovers a low-rank X from its measurements. With the default options nothing is to be chosen:

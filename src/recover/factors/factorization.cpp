@@ -35,8 +35,7 @@ void weigh_columns(const Stack<Scalar>& Z, const Vector<Scalar>& weights, RowMat
       for (Index i = 0; i < G.rows(); ++i) weight.scale(G.data() + i * k);
       sum.store(products.data());
     } else {
-      for (Index i = 0; i < Z.rows; ++i)
-        products += Z.Z.row(i).cwiseProduct(G.row(i)).transpose();
+      for (Index i = 0; i < Z.rows; ++i) products += Z.Z.row(i).cwiseProduct(G.row(i)).transpose();
       for (Index i = 0; i < G.rows(); ++i) G.row(i).array() *= weights.transpose().array();
     }
   });
@@ -74,8 +73,8 @@ Factorization<Scalar>::Factorization(const Method& method, Index rows, Index col
 template <typename Scalar>
 Factorization<Scalar>::Factorization(const Method& method, Stack<Scalar> Z, Vector<Scalar> d)
     : method_(&method), Z_(std::move(Z)), d_(std::move(d)) {
-  require(Z_.rank() == d_.size(), "factorization: U has ", Z_.rank(), " columns, d has ",
-          d_.size(), " entries");
+  require(Z_.rank() == d_.size(), "factorization: U has ", Z_.rank(), " columns, d has ", d_.size(),
+          " entries");
 }
 
 template <typename Scalar>

@@ -56,11 +56,10 @@ void gather(const SparseLines& lines, const Vector<Scalar>& z, const ConstRows<S
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(lines, k, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        kernels::sum_rows<K>(lines.first[i], lines.first[i + 1], k, add, out.data() + i * k,
-                             [&](Index s) {
-                               return std::pair(weight * z[lines.entry[s]],
-                                                other.data() + lines.other[s] * k);
-                             });
+        kernels::sum_rows<K>(
+            lines.first[i], lines.first[i + 1], k, add, out.data() + i * k, [&](Index s) {
+              return std::pair(weight * z[lines.entry[s]], other.data() + lines.other[s] * k);
+            });
       }
     });
   });
@@ -161,7 +160,8 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Sca
         if (!mirror) continue;
         mirrored = V.row(i).transpose().cwiseProduct(d);
         for (auto s = by_row_.first[i]; s < by_row_.first[i + 1]; ++s) {
-          const Scalar other = kernels::wide_dot(mirrored.data(), U.data() + by_row_.other[s] * k, k);
+          const Scalar other =
+              kernels::wide_dot(mirrored.data(), U.data() + by_row_.other[s] * k, k);
           y[by_row_.entry[s]] = (y[by_row_.entry[s]] + other) / 2;
         }
       }
@@ -188,11 +188,10 @@ void EntriesOperator<Scalar>::adjoint_transpose_times(const Vector<Scalar>& z,
 }
 
 template <typename Scalar>
-void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U,
-                                                const Vector<Scalar>& d,
-                                                const ConstRows<Scalar>& V,
-                                                const Vector<Scalar>& b, Vector<Scalar>& z,
-                                                Rows<Scalar> for_u, Rows<Scalar> for_v) const {
+void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
+                                                const ConstRows<Scalar>& V, const Vector<Scalar>& b,
+                                                Vector<Scalar>& z, Rows<Scalar> for_u,
+                                                Rows<Scalar> for_v) const {
   const Index k = U.cols();
   if (k > kMaxFixedWidth || b.size() * k > kSmallWork) {
     MeasurementOperator<Scalar>::residual_products(U, d, V, b, z, for_u, for_v);

@@ -31,8 +31,7 @@ UDV_INLINE Scalar wide_dot(const Scalar* a, const Scalar* b, Index width) {
     third += load_pack<Scalar, 8>(a + c + 8) * load_pack<Scalar, 8>(b + c + 8);
     c += 16;
   }
-  for (; c + 8 <= width; c += 8)
-    first += load_pack<Scalar, 8>(a + c) * load_pack<Scalar, 8>(b + c);
+  for (; c + 8 <= width; c += 8) first += load_pack<Scalar, 8>(a + c) * load_pack<Scalar, 8>(b + c);
   Scalar rest = 0;
   if (c + 4 <= width) {
     rest = lane_sum<Scalar, 4>(load_pack<Scalar, 4>(a + c) * load_pack<Scalar, 4>(b + c));

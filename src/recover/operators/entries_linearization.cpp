@@ -118,19 +118,17 @@ void EntriesLinearization<Scalar>::normal_product(const RowMatrix<Scalar>& P,
           const Index j = rows.other[s] * k;
           measured_[rows.entry[s]] = pu.dot(V + j) + u.dot(PV + j);
         }
-        kernels::sum_rows<K>(rows.first[i], rows.first[i + 1], k, false, Y.data() + i * k,
-                             [&](Index s) {
-                               return std::pair(measured_[rows.entry[s]], V + rows.other[s] * k);
-                             });
+        kernels::sum_rows<K>(
+            rows.first[i], rows.first[i + 1], k, false, Y.data() + i * k,
+            [&](Index s) { return std::pair(measured_[rows.entry[s]], V + rows.other[s] * k); });
       }
     });
     const SparseLines& cols = op_.by_col();
     kernels::over_lines(cols, 2 * k, [&](Index begin, Index end) {
       for (Index j = begin; j < end; ++j) {
-        kernels::sum_rows<K>(cols.first[j], cols.first[j + 1], k, Z_.symmetric,
-                             Y.data() + offset + j * k, [&](Index s) {
-                               return std::pair(measured_[cols.entry[s]], U + cols.other[s] * k);
-                             });
+        kernels::sum_rows<K>(
+            cols.first[j], cols.first[j + 1], k, Z_.symmetric, Y.data() + offset + j * k,
+            [&](Index s) { return std::pair(measured_[cols.entry[s]], U + cols.other[s] * k); });
       }
     });
   });

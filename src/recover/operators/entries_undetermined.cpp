@@ -22,7 +22,9 @@ class EntryGraph {
     if (symmetric_) {
       visit_line(by_row_, node, 0, visit);
       // A diagonal entry stands in both lists and is one equation.
-      visit_line(by_col_, node, 0, [&](Index other) { if (other != node) visit(other); });
+      visit_line(by_col_, node, 0, [&](Index other) {
+        if (other != node) visit(other);
+      });
     } else if (node < p) {
       visit_line(by_row_, node, p, visit);
     } else {

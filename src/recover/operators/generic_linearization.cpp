@@ -45,8 +45,7 @@ void GenericLinearization<Scalar>::factor_preconditioner(double damping) {
   const auto damped = [&](const Matrix<Scalar>& gram) -> Matrix<Scalar> {
     // A floor keeps the block definite where a column has vanished.
     const double floor = 1e-12 * gain_ * gram.trace() + 1e-300;
-    return gain_ * gram +
-           (damping + floor) * Matrix<Scalar>::Identity(gram.rows(), gram.cols());
+    return gain_ * gram + (damping + floor) * Matrix<Scalar>::Identity(gram.rows(), gram.cols());
   };
   block_u_.compute(damped(gram_v_));
   block_v_.compute(damped(gram_u_));

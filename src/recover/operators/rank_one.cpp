@@ -48,8 +48,7 @@ template <typename Scalar>
 RowMatrix<Scalar> RankOneOperator<Scalar>::project(const ConstRows<Scalar>& U) const {
   RowMatrix<Scalar> result(vectors_.rows(), U.cols());
   parallel_blocks(vectors_.rows(), kMeasurementBlock, [&](Index begin, Index end) {
-    result.middleRows(begin, end - begin).noalias() =
-        vectors_.middleRows(begin, end - begin) * U;
+    result.middleRows(begin, end - begin).noalias() = vectors_.middleRows(begin, end - begin) * U;
   });
   return result;
 }

@@ -89,9 +89,10 @@ void UserOperator<Scalar>::check_adjoint() const {
   const double scale = y.norm() * z.norm() + U.norm() * for_u.norm() + V.norm() * for_v.norm();
   require(std::isfinite(scale), "user: the functions returned a value that is not finite");
   const double tolerance = 1e-6 * scale;
-  require(std::abs(measured - through_u) <= tolerance && std::abs(measured - through_v) <= tolerance,
-          "user: not adjoint to each other: <A(UV^T), z> = ", measured, ", <U, A*(z)V> = ",
-          through_u, ", <V, A*(z)^T U> = ", through_v);
+  require(
+      std::abs(measured - through_u) <= tolerance && std::abs(measured - through_v) <= tolerance,
+      "user: not adjoint to each other: <A(UV^T), z> = ", measured, ", <U, A*(z)V> = ", through_u,
+      ", <V, A*(z)^T U> = ", through_v);
 }
 
 template <typename Scalar>

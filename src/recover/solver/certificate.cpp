@@ -31,8 +31,9 @@ struct ColumnProducts {
   Vector<double> norms;  // of the columns of Z
 };
 
-ColumnProducts column_products(const MeasurementOperator<double>& op, const Vector<double>& residual,
-                               const Factorization<double>& factors, double ridge) {
+ColumnProducts column_products(const MeasurementOperator<double>& op,
+                               const Vector<double>& residual, const Factorization<double>& factors,
+                               double ridge) {
   ColumnProducts products;
   const Stack<double>& stack = factors.stack();
   products.Z = stack.Z;
@@ -54,8 +55,8 @@ void check_lemma(const ColumnProducts& products, const Factorization<double>& fa
     const Index p = factors.stack().rows;
     const double u_norm = products.Z.col(j).head(p).norm();
     if (u_norm == 0) continue;
-    const double curvature = products.Z.col(j).head(p).dot(products.G.col(j).head(p)) /
-                             (u_norm * u_norm) / unit;
+    const double curvature =
+        products.Z.col(j).head(p).dot(products.G.col(j).head(p)) / (u_norm * u_norm) / unit;
     const double slope = products.G.col(j).norm() / norm / unit;
     if (d(j) > 0) {
       certificate.stationarity = std::max(certificate.stationarity, slope);
@@ -82,9 +83,12 @@ void check_ball(const ColumnProducts& products, const Factorization<double>& fac
 
 std::string_view to_string(Optimality verdict) {
   switch (verdict) {
-    case Optimality::kGlobal: return "global";
-    case Optimality::kStationary: return "stationary";
-    default: return "not converged";
+    case Optimality::kGlobal:
+      return "global";
+    case Optimality::kStationary:
+      return "stationary";
+    default:
+      return "not converged";
   }
 }
 

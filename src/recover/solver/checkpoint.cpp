@@ -64,8 +64,7 @@ std::string to_bytes(const Checkpoint& checkpoint) {
 
 Checkpoint checkpoint_from_bytes(std::string_view bytes) {
   std::uint32_t sum = 0;
-  require(bytes.substr(0, header().size()) == header(),
-          "not a checkpoint of udv ", version());
+  require(bytes.substr(0, header().size()) == header(), "not a checkpoint of udv ", version());
   require(bytes.size() >= header().size() + sizeof(sum), "checkpoint: cut short");
   std::memcpy(&sum, bytes.data() + bytes.size() - sizeof(sum), sizeof(sum));
   bytes.remove_suffix(sizeof(sum));

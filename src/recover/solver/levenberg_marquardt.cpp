@@ -164,8 +164,7 @@ FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Vector<Scala
     if (!fit.step()) break;
     ++summary.outer;
     small_gains = fit.objective() > (1 - options.small_gain) * before ? small_gains + 1 : 0;
-    summary.stopped =
-        monitor && !monitor({fit.data_term(), fit.damping(), Z.rank(), Z.U().norm()});
+    summary.stopped = monitor && !monitor({fit.data_term(), fit.damping(), Z.rank(), Z.U().norm()});
   }
   summary.objective = fit.data_term();
   summary.gradient_norm = fit.gradient_norm();

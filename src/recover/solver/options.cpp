@@ -29,7 +29,8 @@ void RecoverOptions::validate() const {
   require(std::isfinite(noise_sigma) && noise_sigma >= 0, "noise is ", noise_sigma,
           ", 0 or more expected");
   require(holdout >= 0 && holdout < 1, "holdout is ", holdout, ", a share in [0, 1) expected");
-  require(!(holdout > 0 && noise_sigma > 0), "noise and holdout are two ways to choose the rank, "
+  require(!(holdout > 0 && noise_sigma > 0),
+          "noise and holdout are two ways to choose the rank, "
           "one of them expected");
 }
 

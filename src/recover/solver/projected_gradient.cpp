@@ -11,12 +11,12 @@
 namespace udv {
 namespace {
 
-constexpr Index kCountEvery = 16;      // iterations between counts of live columns
-constexpr Index kDropEvery = 64;       // iterations between looks for dead columns
-constexpr Index kFirstSettled = 64;    // no run has settled before
-constexpr double kLiveShare = 1e-2;    // of the largest magnitude
-constexpr double kGreyShare = 1e-4;    // between grey and live: not decided yet
-constexpr double kDivergence = 1e6;    // times the objective of X = 0
+constexpr Index kCountEvery = 16;    // iterations between counts of live columns
+constexpr Index kDropEvery = 64;     // iterations between looks for dead columns
+constexpr Index kFirstSettled = 64;  // no run has settled before
+constexpr double kLiveShare = 1e-2;  // of the largest magnitude
+constexpr double kGreyShare = 1e-4;  // between grey and live: not decided yet
+constexpr double kDivergence = 1e6;  // times the objective of X = 0
 
 }  // namespace
 
@@ -72,8 +72,7 @@ void ProjectedGradient::count_live_columns(GradientState& state) const {
 
 bool ProjectedGradient::has_settled(const GradientState& state) const {
   return state.iteration >= kFirstSettled && state.grey == 0 &&
-         state.live_since <= state.iteration / 2 &&
-         state.factors.norm_u() > 0.99 * options_.alpha;
+         state.live_since <= state.iteration / 2 && state.factors.norm_u() > 0.99 * options_.alpha;
 }
 
 GradientStop ProjectedGradient::reason_to_stop(const GradientState& state) const {

@@ -13,10 +13,10 @@
 namespace udv {
 namespace {
 
-constexpr double kOversampling = 1.2;         // measurements per parameter at the largest rank
-constexpr double kInterpolation = 2.2;        // below: an exact fit at too large a rank is possible
-constexpr double kHomotopy[] = {0.05, 0.002}; // ridges, in units of the one that leaves only zero
-constexpr double kNegligible = 1e-5;          // singular values below this share are cut
+constexpr double kOversampling = 1.2;   // measurements per parameter at the largest rank
+constexpr double kInterpolation = 2.2;  // below: an exact fit at too large a rank is possible
+constexpr double kHomotopy[] = {0.05, 0.002};  // ridges, in units of the one that leaves only zero
+constexpr double kNegligible = 1e-5;           // singular values below this share are cut
 constexpr int kMaxMisses = 2;
 constexpr int kShrinkageRounds = 3;
 constexpr Index kLanczosSteps = 30;
@@ -43,21 +43,21 @@ FitOptions final_options(double ridge, double gradient_unit) {
 }  // namespace
 
 template <typename Scalar>
-RankWalk<Scalar>::RankWalk(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b,
-                           RankWalkOptions options)
-    : op_(op), b_(b), options_(options), b_norm_(std::sqrt(squared_norm(b))), cap_(rank_cap()) {}
-
-// The largest rank that the number of measurements can determine, at least 1.
-template <typename Scalar>
-Index RankWalk<Scalar>::rank_cap() const {
-  const Index limit = options_.max_rank > 0
-                          ? std::min({options_.max_rank, op_.rows(), op_.cols()})
-                          : std::min(op_.rows(), op_.cols());
-  const auto n = static_cast<double>(op_.num_measurements());
+Index largest_determined_rank(const MeasurementOperator<Scalar>& op, Index limit) {
+  const auto n = static_cast<double>(op.num_measurements());
   // dof(k) may fall again for large k: the first rank that asks too much is the limit.
   Index k = 1;
-  while (k < limit && kOversampling * op_.degrees_of_freedom(k + 1) <= n) ++k;
+  while (k < limit && kOversampling * op.degrees_of_freedom(k + 1) <= n) ++k;
   return k;
+}
+
+template <typename Scalar>
+RankWalk<Scalar>::RankWalk(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b,
+                           RankWalkOptions options)
+    : op_(op), b_(b), options_(options), b_norm_(std::sqrt(squared_norm(b))) {
+  const Index smaller = std::min(op.rows(), op.cols());
+  cap_ = largest_determined_rank(
+      op, options.max_rank > 0 ? std::min(options.max_rank, smaller) : smaller);
 }
 
 template <typename Scalar>
@@ -67,8 +67,8 @@ bool RankWalk<Scalar>::is_exact(const RankFit<Scalar>& fit) const {
   bool exact = squared <= zero * zero;
   if (options_.rule.noise_sigma > 0) {
     // |r|^2 / sigma^2 is chi-squared with n - dof degrees: mean m, standard deviation sqrt(2 m).
-    const double m = std::max(1.0, static_cast<double>(b_.size()) -
-                                       op_.degrees_of_freedom(fit.Z.rank()));
+    const double m =
+        std::max(1.0, static_cast<double>(b_.size()) - op_.degrees_of_freedom(fit.Z.rank()));
     const double sigma = options_.rule.noise_sigma;
     exact = exact || squared <= sigma * sigma * (m + 2 * std::sqrt(2 * m));
   }
@@ -255,15 +255,16 @@ RankFit<Scalar> RankWalk<Scalar>::smallest_exact(Index rank) {
 // Empirical-Bayes ridge: sigma^2 from the least-squares residual, tau^2 = mean square of Z.
 template <typename Scalar>
 RankFit<Scalar> RankWalk<Scalar>::shrunken(RankFit<Scalar> fit, RankWalkOutcome<Scalar>& outcome) {
-  const double freedom =
-      static_cast<double>(b_.size()) - op_.degrees_of_freedom(fit.Z.rank());
+  const double freedom = static_cast<double>(b_.size()) - op_.degrees_of_freedom(fit.Z.rank());
   if (options_.rule.noise_sigma <= 0)
     outcome.noise_sigma = std::sqrt(2 * fit.objective / std::max(1.0, freedom));
   const double variance = outcome.noise_sigma * outcome.noise_sigma;
   for (int round = 0; options_.shrinkage && round < kShrinkageRounds; ++round) {
     const double mean_square = squared_norm(fit.Z.Z) / static_cast<double>(fit.Z.Z.size());
     outcome.ridge = variance / mean_square;
-    fit = journaled([&] { return refine(fit.Z, final_options(outcome.ridge, largest_ridge_ * fit.Z.Z.norm())); });
+    fit = journaled([&] {
+      return refine(fit.Z, final_options(outcome.ridge, largest_ridge_ * fit.Z.Z.norm()));
+    });
   }
   return fit;
 }
@@ -299,11 +300,11 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<Stack<Scalar>>
       outcome.fit = visited_.at(0);
     } else {
       const Stack<Scalar>& best = visited_.at(best_rank()).Z;
-      outcome.fit = journaled(
-          [&] { return refine(best, final_options(0, largest_ridge_ * best.Z.norm())); });
+      outcome.fit =
+          journaled([&] { return refine(best, final_options(0, largest_ridge_ * best.Z.norm())); });
     }
-    if (outcome.fit.Z.rank() > 0 && 2 * outcome.fit.objective >
-        std::pow(options_.rule.zero_residual * b_norm_, 2))
+    if (outcome.fit.Z.rank() > 0 &&
+        2 * outcome.fit.objective > std::pow(options_.rule.zero_residual * b_norm_, 2))
       outcome.fit = shrunken(outcome.fit, outcome);
   } catch (const Stopped&) {
     outcome.stopped = true;
@@ -314,6 +315,7 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<Stack<Scalar>>
   return outcome;
 }
 
+template Index largest_determined_rank(const MeasurementOperator<double>&, Index);
 template class RankWalk<double>;
 
 }  // namespace udv

@@ -36,13 +36,11 @@ Verdict Recorder::observe(const GradientState& state, double unit) {
   const bool look = record || state.iteration % 16 == 0;
   const double now = look ? seconds() : 0;
   if (!record && !(look && now - last_notice_ > kNoticeSeconds)) return Verdict::kContinue;
-  latest_ = {state.iteration,
-             now,
-             state.objective * unit,
-             state.live,
-             state.factors.norm_u(),
-             state.factors.columns() > 0 ? state.factors.d().maxCoeff() : 0.0,
-             state.step_rule.step()};
+  latest_ = {
+      state.iteration,        now,
+      state.objective * unit, state.live,
+      state.factors.norm_u(), state.factors.columns() > 0 ? state.factors.d().maxCoeff() : 0.0,
+      state.step_rule.step()};
   if (record) {
     keep(latest_);
     keep_columns(state);

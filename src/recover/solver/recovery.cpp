@@ -7,11 +7,16 @@ namespace udv {
 
 std::string_view to_string(StopReason reason) {
   switch (reason) {
-    case StopReason::kConverged: return "converged";
-    case StopReason::kIterationLimit: return "iteration limit";
-    case StopReason::kTimeLimit: return "time limit";
-    case StopReason::kInterrupted: return "interrupted";
-    default: return "diverged";
+    case StopReason::kConverged:
+      return "converged";
+    case StopReason::kIterationLimit:
+      return "iteration limit";
+    case StopReason::kTimeLimit:
+      return "time limit";
+    case StopReason::kInterrupted:
+      return "interrupted";
+    default:
+      return "diverged";
   }
 }
 

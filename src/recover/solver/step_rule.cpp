@@ -17,10 +17,9 @@ double StepRule::next(const Factorization<double>& x, const FactorGradient<doubl
   if (constant_) return step_;
   const RowMatrix<double>& Z = x.stack().Z;
   if (started_) {
-    const double moved =
-        std::sqrt((Z - last_Z_).squaredNorm() + (x.d() - last_d_).squaredNorm());
-    const double turned = std::sqrt((g.Z - last_gradient_Z_).squaredNorm() +
-                                    (g.d - last_gradient_d_).squaredNorm());
+    const double moved = std::sqrt((Z - last_Z_).squaredNorm() + (x.d() - last_d_).squaredNorm());
+    const double turned =
+        std::sqrt((g.Z - last_gradient_Z_).squaredNorm() + (g.d - last_gradient_d_).squaredNorm());
     const double grown = step_ * std::sqrt(1 + step_ / previous_step_);
     previous_step_ = step_;
     step_ = turned > 0 ? std::min(grown, 0.5 * moved / turned) : grown;

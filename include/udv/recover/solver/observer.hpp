@@ -17,7 +17,7 @@ struct IterationRecord {
   Index rank = 0;        ///< live columns
   double norm_u = 0;     ///< |U|_F of the scaled problem
   double max_d = 0;
-  double step = 0;       ///< gradient step, or the damping of a second-order step
+  double step = 0;  ///< gradient step, or the damping of a second-order step
 };
 
 /// What an observer wants to happen next.

@@ -28,22 +28,22 @@ enum class Start {
 
 /// Everything a solve can be told; the defaults need no tuning.
 struct RecoverOptions {
-  std::string method = "auto";   ///< bm, udu, uv, udv; auto: udu where symmetric, else udv
-  Index max_rank = 0;            ///< columns of U; 0: min(rows, cols)
-  std::optional<double> step;    ///< constant step; empty: adaptive
-  std::optional<double> alpha;   ///< radius of the balls; empty: 1
+  std::string method = "auto";  ///< bm, udu, uv, udv; auto: udu where symmetric, else udv
+  Index max_rank = 0;           ///< columns of U; 0: min(rows, cols)
+  std::optional<double> step;   ///< constant step; empty: adaptive
+  std::optional<double> alpha;  ///< radius of the balls; empty: 1
   ScaleRule scale_rule = ScaleRule::kAuto;
-  double scale_value = 1;        ///< with kValue
-  double init_norm = 1e-2;       ///< |U_0|_F
-  Index max_iterations = 0;      ///< 0: 100,000 gradient steps, no limit for the polish
+  double scale_value = 1;    ///< with kValue
+  double init_norm = 1e-2;   ///< |U_0|_F
+  Index max_iterations = 0;  ///< 0: 100,000 gradient steps, no limit for the polish
   /// Relative residual, or stationarity, that counts as converged. Empty: 1e-10, and plain
   /// gradient runs do not stop early.
   std::optional<double> tolerance;
-  bool polish = true;            ///< off: projected gradient alone
+  bool polish = true;  ///< off: projected gradient alone
   Start start = Start::kNothing;
-  double noise_sigma = 0;        ///< > 0: standard deviation of a measurement's error is known
-  double holdout = 0;            ///< in (0, 1): share of the measurements that choose the rank
-  bool shrinkage = true;         ///< ridge on the final fit of noisy data
+  double noise_sigma = 0;  ///< > 0: standard deviation of a measurement's error is known
+  double holdout = 0;      ///< in (0, 1): share of the measurements that choose the rank
+  bool shrinkage = true;   ///< ridge on the final fit of noisy data
   Recording record = Recording::kLog;
   std::uint64_t seed = 0;
 

@@ -14,7 +14,7 @@ namespace udv {
 struct GradientOptions {
   double alpha = 1;
   Index max_iterations = 100'000;
-  double tolerance = 0;         ///< relative residual or stationarity that ends the run
+  double tolerance = 0;            ///< relative residual or stationarity that ends the run
   bool stop_when_settled = false;  ///< end when the set of live columns has settled
   /// Columns below this share of the largest magnitude leave. At eps^2 such a u_c is shorter than
   /// the rounding errors of the live columns: no direction is lost that rounding does not seed.
@@ -28,7 +28,7 @@ struct GradientState {
   Factorization<double> factors;
   StepRule step_rule;
   Index iteration = 0;
-  double objective = 0;      ///< 1/2 |A(X) - b|^2 before the last step
+  double objective = 0;  ///< 1/2 |A(X) - b|^2 before the last step
   bool ball_active = false;
   Index live = 0;            ///< columns above 1 % of the largest
   Index live_since = 0;      ///< iteration at which that number last changed

@@ -23,9 +23,9 @@ struct RankFit {
 
 /// How a walk decides which rank is right where no rank leaves a zero residual.
 struct RankRule {
-  double penalty = 2.2;         ///< c in n log(f/n) + c dof n / (n - dof)
-  double noise_sigma = 0;       ///< > 0: the smallest rank whose residual is that of the noise
-  double zero_residual = 1e-10; ///< relative residual that counts as an exact fit
+  double penalty = 2.2;          ///< c in n log(f/n) + c dof n / (n - dof)
+  double noise_sigma = 0;        ///< > 0: the smallest rank whose residual is that of the noise
+  double zero_residual = 1e-10;  ///< relative residual that counts as an exact fit
 };
 
 struct RankWalkOptions {
@@ -35,14 +35,18 @@ struct RankWalkOptions {
   std::uint64_t seed = 0;
 };
 
+/// The largest rank, up to `limit`, whose parameters n measurements outnumber by 1.2; at least 1.
+template <typename Scalar>
+Index largest_determined_rank(const MeasurementOperator<Scalar>& op, Index limit);
+
 template <typename Scalar>
 struct RankWalkOutcome {
   RankFit<Scalar> fit;
-  bool exact = false;    ///< the residual is zero, or that of the given noise
-  bool stopped = false;  ///< by the monitor, before the walk was over
-  double ridge = 0;      ///< mu of the final, shrunken fit
-  double noise_sigma = 0;///< estimated (or given) standard deviation of a measurement's error
-  Index iterations = 0;  ///< accepted second-order steps
+  bool exact = false;      ///< the residual is zero, or that of the given noise
+  bool stopped = false;    ///< by the monitor, before the walk was over
+  double ridge = 0;        ///< mu of the final, shrunken fit
+  double noise_sigma = 0;  ///< estimated (or given) standard deviation of a measurement's error
+  Index iterations = 0;    ///< accepted second-order steps
   std::vector<std::pair<Index, double>> scores;  ///< (rank, score) of all ranks visited
 };
 
@@ -93,7 +97,6 @@ class RankWalk {
   bool is_exact(const RankFit<Scalar>& fit) const;
   double score(const RankFit<Scalar>& fit) const;
   Index best_rank() const;
-  Index rank_cap() const;
   std::optional<Stack<Scalar>> with_new_columns(const RankFit<Scalar>& from, Index count);
 
   const MeasurementOperator<Scalar>& op_;

@@ -9,7 +9,8 @@ namespace udv {
 
 /// The length of the next gradient step: a constant, or adaptive in the manner of Malitsky and
 /// Mishchenko (2020), jointly over (U, d, V):
-///   step_k = min(step_(k-1) sqrt(1 + step_(k-1) / step_(k-2)), 1/2 |x_k - x_(k-1)| / |g_k - g_(k-1)|).
+///   step_k = min(step_(k-1) sqrt(1 + step_(k-1) / step_(k-2)), 1/2 |x_k - x_(k-1)| / |g_k -
+///   g_(k-1)|).
 /// Separate steps for d and (U, V) would destroy the low-rank bias.
 class StepRule {
  public:
