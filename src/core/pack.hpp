@@ -104,13 +104,36 @@ struct PackedRow {
     store_pack<Scalar, kHead>(head * load_pack<Scalar, kHead>(row), row);
     tail.scale(row + kHead);
   }
+  /// Sum over the packs of 8 of their products with the row, lane by lane.
+  UDV_INLINE Pack<Scalar, 8> products_of_8(const Scalar* row) const {
+    static_assert(K >= 8);
+    if constexpr (K >= 16)
+      return head * load_pack<Scalar, 8>(row) + tail.products_of_8(row + 8);
+    else
+      return head * load_pack<Scalar, 8>(row);
+  }
+  /// What is left after the packs of 8.
+  UDV_INLINE Scalar dot_of_rest(const Scalar* row) const {
+    if constexpr (K >= 8)
+      return tail.dot_of_rest(row + 8);
+    else
+      return dot(row);
+  }
   /// <*this, row>
   UDV_INLINE Scalar dot(const Scalar* row) const {
-    const Pack<Scalar, kHead> products = head * load_pack<Scalar, kHead>(row);
-    if constexpr (K == kHead)
-      return lane_sum<Scalar, kHead>(products);
-    else
-      return lane_sum<Scalar, kHead>(products) + tail.dot(row + kHead);
+    if constexpr (K >= 8) {
+      const Scalar sum = lane_sum<Scalar, 8>(products_of_8(row));
+      if constexpr (K % 8 == 0)
+        return sum;
+      else
+        return sum + dot_of_rest(row);
+    } else {
+      const Pack<Scalar, kHead> products = head * load_pack<Scalar, kHead>(row);
+      if constexpr (K == kHead)
+        return lane_sum<Scalar, kHead>(products);
+      else
+        return lane_sum<Scalar, kHead>(products) + tail.dot(row + kHead);
+    }
   }
 };
 

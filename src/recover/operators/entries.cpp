@@ -47,7 +47,7 @@ void check(const Entries& entries) {
             "), outside ", entries.rows, " x ", entries.cols);
 }
 
-// out_i = weight * sum over the entries of line i of z_t other_j, or added to out_i.
+// out = weight R other with z in R, or added to out; R^T where the lines are columns.
 template <typename Scalar>
 void gather(const SparseLines& lines, const Vector<Scalar>& z, const ConstRows<Scalar>& other,
             Scalar weight, bool add, Rows<Scalar> out) {
@@ -55,12 +55,7 @@ void gather(const SparseLines& lines, const Vector<Scalar>& z, const ConstRows<S
   with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(lines, k, [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) {
-        kernels::sum_rows<K>(
-            lines.first[i], lines.first[i + 1], k, add, out.data() + i * k, [&](Index s) {
-              return std::pair(weight * z[lines.entry[s]], other.data() + lines.other[s] * k);
-            });
-      }
+      kernels::sum_lines<K>(lines, begin, end, k, z.data(), weight, other.data(), add, out.data());
     });
   });
 }
@@ -147,24 +142,16 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Sca
   const Index k = U.cols();
   // Only a symmetric map of an unsymmetric U diag(d) V^T needs the mirror image too.
   const bool mirror = this->symmetric() && U.data() != V.data();
+  const Vector<Scalar> weights = mirror ? Vector<Scalar>(d / 2) : d;
   y.resize(this->num_measurements());
   with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(by_row_, mirror ? 2 * k : k, [&](Index begin, Index end) {
-      Vector<Scalar> weighted(k), mirrored(mirror ? k : 0);
-      for (Index i = begin; i < end; ++i) {
-        for (Index c = 0; c < k; ++c) weighted[c] = U.data()[i * k + c] * d[c];
-        const kernels::LeftRow<K, Scalar> left(weighted.data(), k);
-        for (auto s = by_row_.first[i]; s < by_row_.first[i + 1]; ++s)
-          y[by_row_.entry[s]] = left.dot(V.data() + by_row_.other[s] * k);
-        if (!mirror) continue;
-        mirrored = V.row(i).transpose().cwiseProduct(d);
-        for (auto s = by_row_.first[i]; s < by_row_.first[i + 1]; ++s) {
-          const Scalar other =
-              kernels::wide_dot(mirrored.data(), U.data() + by_row_.other[s] * k, k);
-          y[by_row_.entry[s]] = (y[by_row_.entry[s]] + other) / 2;
-        }
-      }
+      kernels::dot_lines<K>(by_row_, begin, end, k, U.data(), weights.data(), V.data(), false,
+                            y.data());
+      if (mirror)
+        kernels::dot_lines<K>(by_row_, begin, end, k, V.data(), weights.data(), U.data(), true,
+                              y.data());
     });
   });
 }

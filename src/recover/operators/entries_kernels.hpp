@@ -9,102 +9,79 @@
 #include "udv/core/types.hpp"
 #include "udv/recover/operators/entries.hpp"
 
-/// Inner loops over the rows of thin factors. Width K is the number of columns where it is known
-/// at compile time (up to kMaxFixedWidth), else 0 and `width` counts. All rows are contiguous.
+/// Inner loops over the rows of thin factors, which are contiguous. K is the number of columns
+/// where it is known at compile time (up to kMaxFixedWidth), else 0 and `width` counts. Wide rows
+/// are cut into chunks, chunk by chunk over all lines: a chunk of a factor fits a nearer cache.
 namespace udv::kernels {
 
-inline constexpr int kWideChunk = 32;  // columns of a wide row that are held in registers at once
-
-/// sum_c a_c b_c for rows that are not known to be short: four chains of 8 lanes.
-template <typename Scalar>
-UDV_INLINE Scalar wide_dot(const Scalar* a, const Scalar* b, Index width) {
-  Pack<Scalar, 8> first{}, second{}, third{}, fourth{};
-  Index c = 0;
-  for (; c + kWideChunk <= width; c += kWideChunk) {
-    first += load_pack<Scalar, 8>(a + c) * load_pack<Scalar, 8>(b + c);
-    second += load_pack<Scalar, 8>(a + c + 8) * load_pack<Scalar, 8>(b + c + 8);
-    third += load_pack<Scalar, 8>(a + c + 16) * load_pack<Scalar, 8>(b + c + 16);
-    fourth += load_pack<Scalar, 8>(a + c + 24) * load_pack<Scalar, 8>(b + c + 24);
-  }
-  if (c + 16 <= width) {
-    second += load_pack<Scalar, 8>(a + c) * load_pack<Scalar, 8>(b + c);
-    third += load_pack<Scalar, 8>(a + c + 8) * load_pack<Scalar, 8>(b + c + 8);
-    c += 16;
-  }
-  for (; c + 8 <= width; c += 8) first += load_pack<Scalar, 8>(a + c) * load_pack<Scalar, 8>(b + c);
-  Scalar rest = 0;
-  if (c + 4 <= width) {
-    rest = lane_sum<Scalar, 4>(load_pack<Scalar, 4>(a + c) * load_pack<Scalar, 4>(b + c));
-    c += 4;
-  }
-  for (; c < width; ++c) rest += a[c] * b[c];
-  return lane_sum<Scalar, 8>((first + second) + (third + fourth)) + rest;
-}
-
-/// One row, to be multiplied with many: in registers where K is fixed.
-template <int K, typename Scalar>
-class LeftRow {
- public:
-  LeftRow(const Scalar* row, Index width) : row_(row), width_(width) {
-    if constexpr (K > 0) packed_.load(row);
-  }
-  UDV_INLINE Scalar dot(const Scalar* other) const {
-    if constexpr (K > 0)
-      return packed_.dot(other);
-    else
-      return wide_dot(row_, other, width_);
-  }
-
- private:
-  const Scalar* row_;
-  Index width_;
-  PackedRow<Scalar, K> packed_;
-};
-
-/// Columns c to c + C of: target (+)= sum of weighted rows.
-template <int C, typename Scalar, typename Term>
-UDV_INLINE void sum_chunk(Index first, Index last, Index c, bool add, Scalar* target,
-                          const Term& term) {
-  PackedRow<Scalar, C> even, odd;
-  if (add)
-    even.load(target + c);
-  else
-    even.clear();
-  Index s = first;
-  // Two chains for short rows: each addition would otherwise wait for the one before.
-  if constexpr (C <= kMaxFixedWidth) {
-    odd.clear();
-    for (; s + 1 < last; s += 2) {
-      const auto [even_weight, even_row] = term(s);
-      even.add(even_weight, even_row + c);
-      const auto [odd_weight, odd_row] = term(s + 1);
-      odd.add(odd_weight, odd_row + c);
-    }
-    even.add(odd);
-  }
-  for (; s < last; ++s) {
-    const auto [weight, row] = term(s);
-    even.add(weight, row + c);
-  }
-  even.store(target + c);
-}
-
-/// target (+)= sum_s weight_s row_s over a line's entries s = first .. last - 1, where term(s)
-/// gives {weight, row}. Sums stay in registers.
-template <int K, typename Scalar, typename Term>
-UDV_INLINE void sum_rows(Index first, Index last, Index width, bool add, Scalar* target,
-                         const Term& term) {
+/// Calls body(std::integral_constant<int, C>, c) for the chunks c .. c + C of a row.
+template <int K, typename Body>
+UDV_INLINE void over_chunks(Index width, const Body& body) {
   if constexpr (K > 0) {
-    sum_chunk<K>(first, last, 0, add, target, term);
+    body(std::integral_constant<int, K>(), Index{0});
   } else {
     Index c = 0;
-    for (; c + kWideChunk <= width; c += kWideChunk)
-      sum_chunk<kWideChunk>(first, last, c, add, target, term);
-    for (; c + 16 <= width; c += 16) sum_chunk<16>(first, last, c, add, target, term);
-    for (; c + 8 <= width; c += 8) sum_chunk<8>(first, last, c, add, target, term);
-    for (; c + 4 <= width; c += 4) sum_chunk<4>(first, last, c, add, target, term);
-    for (; c < width; ++c) sum_chunk<1>(first, last, c, add, target, term);
+    for (; c + 32 <= width; c += 32) body(std::integral_constant<int, 32>(), c);
+    for (; c + 16 <= width; c += 16) body(std::integral_constant<int, 16>(), c);
+    for (; c + 8 <= width; c += 8) body(std::integral_constant<int, 8>(), c);
+    for (; c + 4 <= width; c += 4) body(std::integral_constant<int, 4>(), c);
+    for (; c < width; ++c) body(std::integral_constant<int, 1>(), c);
   }
+}
+
+/// out[entry] (+)= sum_c left_ic weights_c right_jc for the entries (i, j) of lines begin to end.
+template <int K, typename Scalar>
+UDV_INLINE void dot_lines(const SparseLines& lines, Index begin, Index end, Index width,
+                          const Scalar* left, const Scalar* weights, const Scalar* right, bool add,
+                          Scalar* out) {
+  over_chunks<K>(width, [&](auto chunk, Index c) {
+    constexpr int C = decltype(chunk)::value;
+    PackedRow<Scalar, C> row;
+    const bool keep = add || c > 0;
+    for (Index i = begin; i < end; ++i) {
+      row.clear();
+      row.add_product(left + i * width + c, weights + c);
+      for (Index s = lines.first[i]; s < lines.first[i + 1]; ++s) {
+        const Scalar value = row.dot(right + lines.other[s] * width + c);
+        Scalar& target = out[lines.entry[s]];
+        target = keep ? target + value : value;
+      }
+    }
+  });
+}
+
+/// target_i (+)= weight sum_s z[entry_s] other_(j_s) over the entries s of lines begin to end.
+template <int K, typename Scalar>
+UDV_INLINE void sum_lines(const SparseLines& lines, Index begin, Index end, Index width,
+                          const Scalar* z, Scalar weight, const Scalar* other, bool add,
+                          Scalar* target) {
+  over_chunks<K>(width, [&](auto chunk, Index c) {
+    constexpr int C = decltype(chunk)::value;
+    const auto add_entry = [&](Index s, PackedRow<Scalar, C>& sum) {
+      sum.add(weight * z[lines.entry[s]], other + lines.other[s] * width + c);
+    };
+    PackedRow<Scalar, C> even, odd;
+    for (Index i = begin; i < end; ++i) {
+      Scalar* const row = target + i * width + c;
+      if (add)
+        even.load(row);
+      else
+        even.clear();
+      Index s = lines.first[i];
+      const Index last = lines.first[i + 1];
+      // Two chains for short rows: each addition would otherwise wait for the one before.
+      if constexpr (C <= 16) {
+        odd.clear();
+        for (; s + 1 < last; s += 2) {
+          add_entry(s, even);
+          add_entry(s + 1, odd);
+        }
+        even.add(odd);
+      }
+      for (; s < last; ++s) add_entry(s, even);
+      even.store(row);
+    }
+  });
 }
 
 /// Runs body(begin, end) over lines, on several threads where the work is worth it.

@@ -107,29 +107,27 @@ void EntriesLinearization<Scalar>::normal_product(const RowMatrix<Scalar>& P,
   const Scalar* const U = Z_.Z.data();
   const Scalar* const V = U + offset;
   const Scalar* const PV = P.data() + offset;
+  const Vector<Scalar> ones = Vector<Scalar>::Ones(k);
   Y.resize(P.rows(), k);
   with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     const SparseLines& rows = op_.by_row();
+    const auto row_side = [&](Index begin, Index end) {
+      kernels::dot_lines<K>(rows, begin, end, k, P.data(), ones.data(), V, false, measured_.data());
+      kernels::dot_lines<K>(rows, begin, end, k, U, ones.data(), PV, true, measured_.data());
+      kernels::sum_lines<K>(rows, begin, end, k, measured_.data(), Scalar(1), V, false, Y.data());
+    };
     kernels::over_lines(rows, 3 * k, [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) {
-        const kernels::LeftRow<K, Scalar> u(U + i * k, k), pu(P.data() + i * k, k);
-        for (Index s = rows.first[i]; s < rows.first[i + 1]; ++s) {
-          const Index j = rows.other[s] * k;
-          measured_[rows.entry[s]] = pu.dot(V + j) + u.dot(PV + j);
-        }
-        kernels::sum_rows<K>(
-            rows.first[i], rows.first[i + 1], k, false, Y.data() + i * k,
-            [&](Index s) { return std::pair(measured_[rows.entry[s]], V + rows.other[s] * k); });
-      }
+      // Line by line the rows of V are still near when they are needed again.
+      if constexpr (K > 0)
+        for (Index i = begin; i < end; ++i) row_side(i, i + 1);
+      else
+        row_side(begin, end);
     });
     const SparseLines& cols = op_.by_col();
     kernels::over_lines(cols, 2 * k, [&](Index begin, Index end) {
-      for (Index j = begin; j < end; ++j) {
-        kernels::sum_rows<K>(
-            cols.first[j], cols.first[j + 1], k, Z_.symmetric, Y.data() + offset + j * k,
-            [&](Index s) { return std::pair(measured_[cols.entry[s]], U + cols.other[s] * k); });
-      }
+      kernels::sum_lines<K>(cols, begin, end, k, measured_.data(), Scalar(1), U, Z_.symmetric,
+                            Y.data() + offset);
     });
   });
 }
