@@ -2,6 +2,7 @@
 #pragma once
 
 /// Everything: recover low-rank matrices without being told the rank.
+#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/entries_io.hpp"

@@ -29,7 +29,7 @@ struct CompleteFlags {
   CommonFlags common;
   RecoveryFlags recovery;
   std::string file, test, predict, base = "auto", center = "none";
-  std::vector<Index> shape;
+  ShapeFlag shape;
   bool symmetric = false;
 };
 
@@ -49,11 +49,16 @@ io::EntriesOptions reader_options(const CompleteFlags& flags) {
                  : flags.base == "1" ? io::IndexBase::kOne
                                      : io::IndexBase::kAuto;
   options.symmetric = flags.symmetric;
-  if (!flags.shape.empty()) {
-    options.rows = flags.shape[0];
-    options.cols = flags.shape[1];
-  }
+  if (const auto shape = flags.shape.value()) std::tie(options.rows, options.cols) = *shape;
+  if (options.symmetric && options.rows != options.cols)
+    throw CLI::ValidationError("--shape", "a square expected with --symmetric");
   return options;
+}
+
+double largest_magnitude(const Entries& entries) {
+  double largest = 0;
+  for (const double value : entries.value) largest = std::max(largest, std::abs(value));
+  return largest;
 }
 
 void check_entries(const std::string& path, const Entries& entries) {
@@ -69,6 +74,19 @@ void check_entries(const std::string& path, const Entries& entries) {
   require<IoError>(!zero, path, ": all ", entries.size(),
                    " values are zero, at least one other "
                    "expected");
+  check_magnitude(path, largest_magnitude(entries));
+}
+
+bool is_matrix_market(const std::string& path) {
+  return path.ends_with(".mtx") || path.ends_with(".mtx.gz");
+}
+
+void center(const CompleteFlags& flags, Input& input) {
+  const double before = largest_magnitude(input.file.entries);
+  input.file.entries = centered(std::move(input.file.entries), input.biases);
+  require<IoError>(largest_magnitude(input.file.entries) > 1e-12 * before, flags.file,
+                   ": nothing is left to recover after --center ", flags.center,
+                   ": the fitted means explain all values");
 }
 
 Input read_input(const CompleteFlags& flags) {
@@ -78,7 +96,9 @@ Input read_input(const CompleteFlags& flags) {
   check_entries(flags.file, entries);
   if (!flags.test.empty()) {
     io::EntriesOptions options = reader_options(flags);
-    options.base = input.file.base == 0 ? io::IndexBase::kZero : io::IndexBase::kOne;
+    // Matrix Market files count from 1 whatever the data do.
+    const bool counts_from_one = input.file.base == 1 || is_matrix_market(flags.test);
+    options.base = counts_from_one ? io::IndexBase::kOne : io::IndexBase::kZero;
     options.rows = entries.rows;
     options.cols = entries.cols;
     input.test = io::read_entries(flags.test, options);
@@ -86,7 +106,7 @@ Input read_input(const CompleteFlags& flags) {
   if (!flags.predict.empty())
     input.pairs = io::read_pairs(flags.predict, input.file.base, entries.rows, entries.cols);
   input.biases = fit_biases(entries, kCenterings.at(flags.center));
-  if (flags.center != "none") entries = centered(std::move(entries), input.biases);
+  if (flags.center != "none") center(flags, input);
   return input;
 }
 
@@ -180,8 +200,9 @@ ExitCode run_complete(const CompleteFlags& flags) {
   if (flags.symmetric && flags.center != "none")
     throw CLI::ValidationError("--center", "goes with rectangular problems, not with --symmetric");
   flags.recovery.options(flags.common.seed);
+  flags.shape.value();
   const auto input = std::make_shared<Input>(read_input(flags));
-  for (const auto& warning : input->file.warnings) warn(flags.file + ": " + warning);
+  for (const auto& warning : input->file.warnings) warn(warning);
   RecoveryJob job;
   job.command = "complete";
   job.problem = completion(input->file.entries);
@@ -217,10 +238,7 @@ Run setup_complete(CLI::App& program) {
   command.add_option("--base", flags->base, "First index of the file: auto, 0 or 1")
       ->check(CLI::IsMember({"auto", "0", "1"}))
       ->capture_default_str();
-  command.add_option("--shape", flags->shape, "Rows,columns (default: the largest indices)")
-      ->delimiter(',')
-      ->expected(2)
-      ->check(CLI::Range(Index{1}, Index{2147483647}));
+  flags->shape.add_to(command, "Default: the largest indices");
   command
       .add_option("--center", flags->center,
                   "Subtract fitted means first: none, global, rows, cols, both")

@@ -25,14 +25,16 @@ std::string scalar_text(const toml::node& node, const std::string& where) {
       message(where, ": a ", node.type(), " found, text, a number, true or false expected"));
 }
 
-// --key value, --key alone for true, nothing for false, values joined by commas for a list.
+// --key=value; values joined by commas for a list. Always one word: a key without a value would
+// take the next argument for it.
 void append_flag(const std::string& path, std::string_view key, const toml::node& node,
                  std::vector<std::string>& flags) {
   const std::string where = message(path, ":", node.source().begin.line, ": ", key);
   const std::string flag = message("--", key);
   if (const auto truth = node.value_exact<bool>()) {
-    if (*truth) flags.push_back(flag);
+    flags.push_back(message(flag, "=", *truth ? "true" : "false"));
   } else if (const auto* list = node.as_array()) {
+    require<IoError>(!list->empty(), where, ": an empty list found, values expected");
     std::string joined;
     for (const auto& item : *list) {
       if (!joined.empty()) joined += ',';

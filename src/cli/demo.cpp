@@ -59,9 +59,11 @@ std::vector<std::string> table_row(const char* label, const Recovery& r, double 
 Recovery solve(const Contestant& contestant, const Planted& planted, const CommonFlags& common) {
   ProgressBar progress(contestant.options.max_iterations, 0, common.quiet);
   RecoverHooks hooks;
-  hooks.observer = combine({progress.observer(), [](const IterationRecord&) {
-                              return interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
-                            }});
+  std::vector<Observer> observers{progress.observer(), [](const IterationRecord&) {
+                                    return interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
+                                  }};
+  if (common.time_limit > 0) observers.push_back(time_limit(common.time_limit));
+  hooks.observer = combine(std::move(observers));
   return recover(completion(planted.entries), contestant.options, hooks);
 }
 
@@ -75,7 +77,7 @@ ExitCode run_demo(const DemoFlags& flags) {
   if (!flags.common.quiet)
     fmt::print(
         "A {0} x {0} positive semidefinite matrix of rank {1}, {2} entries known (18 %).\n"
-        "Nobody is told the rank: every method starts with {0} columns.\n\n",
+        "Nobody is told the rank; bm and udu start with {0} columns, auto mode with none.\n\n",
         problem.rows, problem.rank, problem.measurements);
 
   std::vector<std::vector<std::string>> rows;

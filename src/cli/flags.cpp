@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
+#include <limits>
+#include <sstream>
 
 #include "cli/recovery_command.hpp"
 
@@ -7,6 +9,25 @@ namespace udv::cli {
 namespace {
 
 using CLI::IsMember;
+
+// CLI11's own lets NaN pass and answers with the 309 digits of the largest double.
+CLI::Validator positive() {
+  return {[](std::string& text) {
+            double value = 0;
+            const bool good =
+                CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
+            return good ? std::string() : "'" + text + "' found, a positive number expected";
+          },
+          "POSITIVE"};
+}
+
+// CLI11 turns -1 into the largest unsigned number.
+CLI::Validator not_negative() {
+  return {[](std::string& text) {
+            return text.starts_with("-") ? "'" + text + "' found, 0 or more expected" : "";
+          },
+          ""};
+}
 
 // A number, or empty for the word.
 std::optional<double> number_or(const std::string& flag, const std::string& text,
@@ -43,13 +64,15 @@ void set_scale(const std::string& text, RecoverOptions& options) {
 
 void CommonFlags::add_to(CLI::App& command) {
   command.add_option("--out", out, "Folder for the results (default: a new one in udv-runs)");
-  command.add_option("--seed", seed, "Seed of all random numbers")->capture_default_str();
+  command.add_option("--seed", seed, "Seed of all random numbers")
+      ->capture_default_str()
+      ->check(not_negative());
   command.add_option("--threads", threads, "Threads (default: all cores); results are the same")
       ->check(CLI::Range(1, 1024));
   command.add_flag("--resume", resume, "Go on from the checkpoint in --out");
   command.add_flag("--quiet", quiet, "Print nothing but errors and warnings");
   command.add_option("--time-limit", time_limit, "Stop after so many seconds, keep the best")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   command.add_option("--config", "TOML file with the long names of flags; flags given here win");
 }
 
@@ -66,7 +89,7 @@ void RecoveryFlags::add_to(CLI::App& command) {
   add("--alpha", alpha, "Radius of the Frobenius balls: auto or a number")->capture_default_str();
   add("--scale", scale, "Factor on the data: auto, unit (1/|b|), none or a number")
       ->capture_default_str();
-  add("--init-norm", init_norm, "|U_0|_F")->capture_default_str()->check(CLI::PositiveNumber);
+  add("--init-norm", init_norm, "|U_0|_F")->capture_default_str()->check(positive());
   add("--max-iterations", max_iterations, "Iterations at most")
       ->check(CLI::Range(Index{1}, Index{1} << 60));
   add("--tolerance", tolerance, "Relative residual that counts as exact: auto (1e-10) or a number")
@@ -77,7 +100,7 @@ void RecoveryFlags::add_to(CLI::App& command) {
   add("--start", start, "Where the walk starts: nothing, or dynamics (a short gradient run)")
       ->capture_default_str()
       ->check(IsMember({"nothing", "dynamics"}));
-  add("--noise", noise, "Standard deviation of the noise, where known")->check(CLI::PositiveNumber);
+  add("--noise", noise, "Standard deviation of the noise, where known")->check(positive());
   add("--holdout", holdout, "Share of the data to hold out: it chooses the rank")
       ->check(CLI::Range(1e-9, 0.999999));
   add("--shrinkage", shrinkage, "Ridge on the final fit of noisy data: auto or off")
@@ -130,6 +153,24 @@ void RecoveryFlags::describe(std::map<std::string, io::Setting>& config) const {
   config["holdout"] = holdout;
   config["shrinkage"] = shrinkage;
   config["record"] = record;
+}
+
+void ShapeFlag::add_to(CLI::App& command, const char* description) {
+  command.add_option("--shape", text_, description)->type_name("ROWS,COLUMNS");
+}
+
+std::optional<std::pair<Index, Index>> ShapeFlag::value() const {
+  if (text_.empty()) return std::nullopt;
+  Index rows = 0, cols = 0;
+  char comma = 0;
+  std::istringstream stream(text_);
+  const bool read = stream >> rows >> comma >> cols && comma == ',' && stream.eof();
+  constexpr Index kLargest = std::numeric_limits<std::int32_t>::max();
+  if (!read || rows < 1 || cols < 1 || rows > kLargest || cols > kLargest)
+    throw CLI::ValidationError(
+        "--shape",
+        "'" + text_ + "' found, rows,columns expected, each from 1 to " + std::to_string(kLargest));
+  return std::pair(rows, cols);
 }
 
 }  // namespace udv::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/format.h>
-
+#include <csignal>
+#include <cstdio>
 #include <new>
 #include <utility>
 #include <vector>
@@ -21,9 +21,18 @@ int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   return code == 0 ? kDone : kWrongUsage;
 }
 
+// Not fmt::print, which throws where standard error is closed.
 int fail(ExitCode code, const std::string& text) {
-  fmt::print(stderr, "udv: {}\n", text);
+  std::fputs(("udv: " + text + "\n").c_str(), stderr);
   return code;
+}
+
+// CLI11 only says that a command is missing.
+void check_command(const CLI::App& program, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0].starts_with("-")) return;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    if (command->get_name() == arguments[0]) return;
+  throw CLI::ValidationError("'" + arguments[0] + "' found, one of the commands expected");
 }
 
 int run(int argc, char** argv) {
@@ -35,6 +44,7 @@ int run(int argc, char** argv) {
   for (const Setup setup : kCommands) runs.push_back(setup(program));
   try {
     std::vector<std::string> arguments = expand_config({argv + 1, argv + argc});
+    check_command(program, arguments);
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     program.parse(arguments);
     const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
@@ -58,5 +68,6 @@ int run(int argc, char** argv) {
 }  // namespace udv::cli
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not an end
   return udv::cli::run(argc, argv);
 }

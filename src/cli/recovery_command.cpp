@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <ctime>
 
 #include "cli/interrupt.hpp"
@@ -91,7 +92,9 @@ void print_summary(const Recovery& r, const std::filesystem::path& folder) {
   };
   row("matrix", fmt::format("{} x {}, {} measurements", r.rows, r.cols, r.measurements));
   row("method", r.method + (r.polished ? ", polished" : ""));
-  row("rank", fmt::format("{}{}", r.rank, r.rank == 0 ? "  (nothing but noise)" : ""));
+  const char* const nothing =
+      r.polished ? "  (nothing but noise)" : "  (all columns were lost: is the step too large?)";
+  row("rank", fmt::format("{}{}", r.rank, r.rank == 0 ? nothing : ""));
   row("spectrum", spectrum_text(r));
   row("relative residual", report::number(r.relative_residual));
   if (r.noise_sigma > 0) row("noise", report::number(r.noise_sigma) + " per measurement");
@@ -113,10 +116,48 @@ std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& path, boo
   }
 }
 
+void remove_file(const std::filesystem::path& path) {
+  std::error_code failure;
+  std::filesystem::remove(path, failure);
+  require<IoError>(!failure, path.string(), ": cannot be removed: ", failure.message());
+}
+
+// Files of another run in this folder that the new one may not replace; run.json first.
+void forget_earlier_run(const std::filesystem::path& folder) {
+  for (const char* name : {"run.json", "V.npy", "columns.npz", "predictions.csv", "center.npz"})
+    remove_file(folder / name);
+}
+
+void check_method(const RecoverOptions& options, const MeasurementOperator<double>& op) {
+  if (options.method == "auto" || method_named(options.method).symmetric == op.symmetric()) return;
+  throw CLI::ValidationError(
+      "--method", fmt::format("method {} is for {} problems, this one is {}", options.method,
+                              op.symmetric() ? "rectangular" : "symmetric",
+                              op.symmetric() ? "symmetric" : "rectangular"));
+}
+
+// Fewer equations than unknowns, whatever the operator.
+void add_freedom(const Recovery& recovery, const MeasurementOperator<double>& op,
+                 std::vector<std::string>& lines) {
+  const double freedom = recovery.rank > 0 ? op.degrees_of_freedom(recovery.rank) : 0;
+  if (!recovery.polished || static_cast<double>(recovery.measurements) >= freedom) return;
+  lines.push_back(
+      fmt::format("{} measurements for {} degrees of freedom of rank {}: X is not "
+                  "determined by the data",
+                  recovery.measurements, freedom, recovery.rank));
+}
+
 }  // namespace
 
+void check_magnitude(const std::string& path, double largest) {
+  constexpr double kLargest = 1e150;
+  require<IoError>(largest > 1 / kLargest && largest < kLargest, path,
+                   ": the largest magnitude is ", largest, ", between ", 1 / kLargest, " and ",
+                   kLargest, " expected");
+}
+
 void warn(const std::string& text) {
-  fmt::print(stderr, "udv: warning: {}\n", text);
+  std::fputs(fmt::format("udv: warning: {}\n", text).c_str(), stderr);
 }
 
 std::filesystem::path make_run_folder(const CommonFlags& common, const std::string& command) {
@@ -134,18 +175,20 @@ std::filesystem::path make_run_folder(const CommonFlags& common, const std::stri
 ExitCode run_recovery(RecoveryJob job, const CommonFlags& common, const RecoveryFlags& flags) {
   const RecoverOptions options = flags.options(common.seed);
   set_num_threads(common.threads);
+  check_method(options, *job.problem.op);
+  check(job.problem, options);
   const auto folder = make_run_folder(common, job.command);
   const auto checkpoint_path = folder / "checkpoint.bin";
   const auto resumed = load_checkpoint(checkpoint_path, common.resume);
   if (common.resume && !resumed) warn(checkpoint_path.string() + ": not there, starting anew");
-  std::filesystem::remove(folder / "run.json");
 
   catch_interrupts();
   ProgressBar progress(options.polish ? 0 : options.max_iterations, common.time_limit,
                        common.quiet);
   RecoverHooks hooks;
   std::vector<Observer> observers{progress.observer(), stop_on_interrupt()};
-  if (common.time_limit > 0) observers.push_back(time_limit(common.time_limit));
+  if (common.time_limit > 0)
+    observers.push_back(time_limit(common.time_limit + (resumed ? resumed->seconds : 0)));
   hooks.observer = combine(std::move(observers));
   hooks.save = [&](const Checkpoint& checkpoint) {
     io::write_atomically(checkpoint_path, to_bytes(checkpoint));
@@ -153,14 +196,19 @@ ExitCode run_recovery(RecoveryJob job, const CommonFlags& common, const Recovery
   hooks.resume = resumed ? &*resumed : nullptr;
   Recovery recovery = recover(job.problem, options, hooks);
   progress.clear();
+  forget_earlier_run(folder);
 
   const ExitCode code = exit_code(recovery);
   if (code == kInterrupted) {
-    fmt::print(stderr, "udv: interrupted; go on with the same command and --out {} --resume\n",
-               folder.string());
+    std::fputs(fmt::format("udv: interrupted; go on with the same command and --out {} --resume\n",
+                           folder.string())
+                   .c_str(),
+               stderr);
     return code;
   }
-  for (const auto& line : describe(recovery.undetermined, recovery.rank, job.info.index_base)) {
+  auto lines = describe(recovery.undetermined, recovery.rank, job.info.index_base);
+  add_freedom(recovery, *job.problem.op, lines);
+  for (const auto& line : lines) {
     warn(line);
     job.info.warnings.push_back(line);
   }
@@ -172,7 +220,7 @@ ExitCode run_recovery(RecoveryJob job, const CommonFlags& common, const Recovery
   if (job.finish) job.finish(recovery, folder);
   io::write_run(folder, recovery, job.info);
   // A run that a time limit cut short can still go on.
-  if (recovery.stop_reason != StopReason::kTimeLimit) std::filesystem::remove(checkpoint_path);
+  if (recovery.stop_reason != StopReason::kTimeLimit) remove_file(checkpoint_path);
   if (!common.quiet) print_summary(recovery, folder);
   return code;
 }

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "cli/exit_code.hpp"
@@ -38,6 +39,20 @@ struct RecoveryFlags {
   /// Every setting as used, for run.json.
   void describe(std::map<std::string, io::Setting>& config) const;
 };
+
+/// `--shape ROWS,COLUMNS` as one word, so that it can stand anywhere and in a config file.
+class ShapeFlag {
+ public:
+  void add_to(CLI::App& command, const char* description);
+  /// Throws CLI::ValidationError where the text is no shape.
+  std::optional<std::pair<Index, Index>> value() const;
+
+ private:
+  std::string text_;
+};
+
+/// Throws IoError unless the largest magnitude lies where squares neither overflow nor vanish.
+void check_magnitude(const std::string& path, double largest);
 
 /// A problem that a command has read, and what it wants to do with the answer.
 struct RecoveryJob {

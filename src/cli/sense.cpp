@@ -13,7 +13,7 @@ struct SenseFlags {
   CommonFlags common;
   RecoveryFlags recovery;
   std::string measurements, values, kind = "dense";
-  std::vector<Index> shape;
+  ShapeFlag shape;
   bool symmetric = false;
 };
 
@@ -24,6 +24,14 @@ void check_finite(const std::string& path, const io::Array& array) {
                      ", a finite number expected");
 }
 
+void check_size(const std::string& path, const io::Array& array) {
+  double largest = 0;
+  for (const double value : array.values) largest = std::max(largest, std::abs(value));
+  require<IoError>(largest > 0, path, ": all ", array.size(),
+                   " values are zero, at least one other expected");
+  check_magnitude(path, largest);
+}
+
 RowMatrix<double> as_rows(const io::Array& array) {
   const Index n = array.shape[0];
   return Eigen::Map<const RowMatrix<double>>(array.values.data(), n, array.size() / n);
@@ -32,18 +40,17 @@ RowMatrix<double> as_rows(const io::Array& array) {
 // Rows and columns of X, from the file's shape or from --shape.
 std::pair<Index, Index> matrix_shape(const SenseFlags& flags, const io::Array& A) {
   const std::string found = flags.measurements + ": shape " + io::shape_text(A.shape) + " found, ";
+  const auto given = flags.shape.value();
   if (A.shape.size() == 3) {
-    const bool agrees =
-        flags.shape.empty() || (flags.shape[0] == A.shape[1] && flags.shape[1] == A.shape[2]);
-    require<IoError>(agrees, found, "--shape disagrees");
+    require<IoError>(!given || *given == std::pair(A.shape[1], A.shape[2]), found,
+                     "--shape disagrees");
     return {A.shape[1], A.shape[2]};
   }
   require<IoError>(A.shape.size() == 2, found, "n x p x q or n x (p q) expected");
-  require<IoError>(!flags.shape.empty(), found,
-                   "n x p x q expected; for n x (p q) give --shape p,q");
-  require<IoError>(flags.shape[0] * flags.shape[1] == A.shape[1], found, "n x ", flags.shape[0],
-                   "*", flags.shape[1], " expected");
-  return {flags.shape[0], flags.shape[1]};
+  require<IoError>(given.has_value(), found, "n x p x q expected; for n x (p q) give --shape p,q");
+  require<IoError>(given->first * given->second == A.shape[1], found, "n x ", given->first, "*",
+                   given->second, " expected");
+  return *given;
 }
 
 Vector<double> read_values(const SenseFlags& flags, const io::Array& A) {
@@ -56,6 +63,7 @@ Vector<double> read_values(const SenseFlags& flags, const io::Array& A) {
                    A.shape[0], " expected: ", flags.measurements, " has shape ",
                    io::shape_text(A.shape));
   check_finite(flags.values, b);
+  check_size(flags.values, b);
   return Eigen::Map<const Vector<double>>(b.values.data(), b.size());
 }
 
@@ -63,13 +71,17 @@ Problem read_problem(const SenseFlags& flags) {
   const io::Array A = io::read_npy(flags.measurements);
   require<IoError>(!A.shape.empty() && A.size() > 0, flags.measurements, ": shape ",
                    io::shape_text(A.shape), " found, at least one measurement expected");
+  require<IoError>(A.shape.size() == 2 || A.shape.size() == 3, flags.measurements, ": shape ",
+                   io::shape_text(A.shape), " found, n x p x q or n x (p q) expected");
   check_finite(flags.measurements, A);
+  check_size(flags.measurements, A);
   Vector<double> b = read_values(flags, A);
-  require<IoError>((b.array() != 0).any(), flags.values, ": all ", b.size(),
-                   " values are zero, at least one other expected");
   if (flags.kind == "rank-one") {
     require<IoError>(A.shape.size() == 2, flags.measurements, ": shape ", io::shape_text(A.shape),
                      " found, n x p expected for rank-one measurements");
+    const auto given = flags.shape.value();
+    require<IoError>(!given || *given == std::pair(A.shape[1], A.shape[1]), flags.measurements,
+                     ": shape ", io::shape_text(A.shape), " found, --shape disagrees");
     return quadratic_sensing(as_rows(A), std::move(b));
   }
   const auto [rows, cols] = matrix_shape(flags, A);
@@ -82,6 +94,7 @@ Problem read_problem(const SenseFlags& flags) {
 
 ExitCode run_sense(const SenseFlags& flags) {
   flags.recovery.options(flags.common.seed);
+  flags.shape.value();
   RecoveryJob job;
   job.command = "sense";
   job.problem = read_problem(flags);
@@ -101,10 +114,7 @@ Run setup_sense(CLI::App& program) {
   command.add_option("A", flags->measurements, "A_i as .npy: n x p x q, or n x (p q) and --shape")
       ->required();
   command.add_option("b", flags->values, "The n measured values as .npy")->required();
-  command.add_option("--shape", flags->shape, "Rows,columns of X")
-      ->delimiter(',')
-      ->expected(2)
-      ->check(CLI::Range(Index{1}, Index{2147483647}));
+  flags->shape.add_to(command, "Of X");
   command
       .add_option("--operator", flags->kind,
                   "dense: A_i are matrices; rank-one: rows a_i of an n x p array, a_i^T X a_i")

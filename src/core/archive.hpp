@@ -103,6 +103,8 @@ class ArchiveReader {
     require(rows >= 0 && cols >= 0 && (cols == 0 || rows <= limit / cols),
             "checkpoint: a matrix of ", rows, " x ", cols, " announced, ", rest_.size(),
             " bytes left");
+    require((R == Eigen::Dynamic || rows == R) && (C == Eigen::Dynamic || cols == C),
+            "checkpoint: a matrix of ", rows, " x ", cols, " where a vector is expected");
     values.resize(rows, cols);
     raw(values.data(), static_cast<size_t>(values.size()) * sizeof(Scalar));
   }

@@ -22,6 +22,8 @@ class KrylovSpace {
   bool full() const { return exhausted_ || used_ == Q_.cols(); }
   Index size() const { return used_; }
   double magnitude() const { return magnitude_; }
+  double unit() const { return magnitude_ > 0 ? magnitude_ : 1; }
+  double rest() const { return exhausted_ ? 0 : beta_(used_ - 1); }
 
   void grow(const SymmetricProduct& product) {
     Q_.col(used_) = q_;
@@ -38,7 +40,9 @@ class KrylovSpace {
 
   SmallEigen eigen(bool vectors) const {
     SmallEigen small;
-    small.computeFromTridiagonal(alpha_.head(used_), beta_.head(std::max<Index>(used_ - 1, 0)),
+    // Eigen deflates off-diagonals against numbers near 1.
+    small.computeFromTridiagonal(alpha_.head(used_) / unit(),
+                                 beta_.head(std::max<Index>(used_ - 1, 0)) / unit(),
                                  vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
     return small;
   }
@@ -67,7 +71,8 @@ EigenPairs smallest_eigenpairs(Index n, const SymmetricProduct& product, Index c
   while (!space.full()) space.grow(product);
   const SmallEigen small = space.eigen(true);
   const Index found = std::min(count, space.size());
-  return {small.eigenvalues().head(found), space.basis() * small.eigenvectors().leftCols(found)};
+  return {space.unit() * small.eigenvalues().head(found),
+          space.basis() * small.eigenvectors().leftCols(found)};
 }
 
 double smallest_eigenvalue(Index n, const SymmetricProduct& product, double tolerance,
@@ -79,9 +84,11 @@ double smallest_eigenvalue(Index n, const SymmetricProduct& product, double tole
   while (!space.full() && !settled) {
     space.grow(product);
     if (space.size() % kLookEvery != 0 && !space.full()) continue;
-    const double now = space.eigen(false).eigenvalues()(0);
-    settled = space.size() > kLookEvery && value - now <= tolerance * space.magnitude();
-    value = now;
+    const SmallEigen small = space.eigen(true);
+    // An eigenvalue lies within |S x - value x| of the value.
+    const double error = space.rest() * std::abs(small.eigenvectors()(space.size() - 1, 0));
+    settled = error <= tolerance * space.magnitude();
+    value = space.unit() * small.eigenvalues()(0) - error;
   }
   return value;
 }

@@ -41,7 +41,8 @@ void set_num_threads(int count) {
 
 int num_threads() {
   static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return requested_threads > 0 ? requested_threads : cores;
+  // Results are the same for any number; many more threads than cores only wait for each other.
+  return requested_threads > 0 ? std::min(requested_threads, 4 * cores) : cores;
 }
 
 void parallel_blocks(Index size, Index block, const std::function<void(Index, Index)>& body) {

@@ -63,6 +63,9 @@ std::set<std::pair<Index, Index>> random_places(const PlantedOptions& options, R
 }  // namespace
 
 Problem completion(const Entries& entries) {
+  require(entries.row.size() == entries.value.size() && entries.col.size() == entries.value.size(),
+          "entries: ", entries.row.size(), " rows, ", entries.col.size(), " columns and ",
+          entries.value.size(), " values, equally many expected");
   const Entries in_order = sorted(entries);
   Problem problem;
   problem.op = std::make_shared<EntriesOperator<double>>(in_order);

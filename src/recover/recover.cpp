@@ -109,7 +109,9 @@ class Solve {
       std::tie(used_, held_out_) = split(problem, options.holdout, options.seed);
     scale_ = scale_of(used_, options);
     b_ = scale_ * used_.b;
-    require(b_.allFinite(), "scale ", scale_, " makes the measurements overflow");
+    const double size = squared_norm(b_);
+    require(std::isfinite(size), "scale ", scale_, " makes the measurements overflow");
+    require(size > 1e-280, "scale ", scale_, " makes the measurements vanish");
     checkpoint_.fingerprint = fingerprint(problem, options);
   }
 
@@ -184,6 +186,7 @@ class Solve {
     solver.run(checkpoint_.gradient, [this](const GradientState& state) {
       return go_on(recorder_.observe(state, 1 / (scale_ * scale_)));
     });
+    recorder_.finish(checkpoint_.gradient, 1 / (scale_ * scale_));
   }
 
   void take_gradient_result() {
@@ -192,6 +195,8 @@ class Solve {
     result_.alpha = options_.alpha.value_or(1);
     result_.step = state.step_rule.step();
     result_.iterations = state.iteration;
+    result_.objective = state.objective;
+    result_.relative_residual = std::sqrt(2 * state.objective / squared_norm(b_));
     switch (state.stop) {
       case GradientStop::kDiverged:
         result_.stop_reason = StopReason::kDiverged;
@@ -218,8 +223,9 @@ class Solve {
     const Index limit = options_.max_iterations;
     walking_ = true;  // from here the journal is the state: saved after whole fits only
     walk.set_monitor([&](const FitStep& step) {
+      const bool wanted = go_on(recorder_.observe(step, 1 / (scale_ * scale_)));
       over_limit_ = limit > 0 && recorder_.next_iteration() > limit;
-      return go_on(recorder_.observe(step, 1 / (scale_ * scale_))) && !over_limit_;
+      return wanted && !over_limit_;
     });
     walk.set_on_fit([&](const std::vector<RankFit<double>>& journal) {
       if (hooks_.save && recorder_.seconds() - last_save_ > hooks_.save_every_seconds) {
@@ -230,8 +236,7 @@ class Solve {
     const auto outcome = walk.run(start_stack());
     checkpoint_.journal = walk.journal();
     result_.polished = true;
-    result_.iterations =
-        outcome.iterations + (checkpoint_.has_gradient ? checkpoint_.gradient.iteration : 0);
+    result_.iterations = recorder_.next_iteration() - 1;
     result_.noise_sigma = outcome.noise_sigma / scale_;
     result_.ridge = outcome.ridge;
     result_.scores = outcome.scores;
@@ -306,8 +311,10 @@ class Solve {
       result_.holdout_rmse = std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
     }
     const double tolerance = options_.tolerance.value_or(kDefaultTolerance);
-    result_.converged = result_.relative_residual <= tolerance ||
-                        result_.certificate.verdict != Optimality::kNotConverged;
+    // A gradient run that has lost all its columns stands still, but it has found nothing.
+    const bool lost = !result_.polished && result_.rank == 0;
+    result_.converged = !lost && (result_.relative_residual <= tolerance ||
+                                  result_.certificate.verdict != Optimality::kNotConverged);
   }
 
   void take_spectrum() {
@@ -351,6 +358,15 @@ class Solve {
 };
 
 }  // namespace
+
+void check(const Problem& problem, const RecoverOptions& options) {
+  options.validate();
+  require(problem.op != nullptr, "the problem has no measurement operator");
+  require(problem.b.size() == problem.op->num_measurements(), "b has ", problem.b.size(),
+          " values, ", problem.op->num_measurements(), " expected");
+  const FlushToZero flush;
+  Solve(problem, options, {});
+}
 
 Recovery recover(const Problem& problem, const RecoverOptions& options, const RecoverHooks& hooks) {
   options.validate();

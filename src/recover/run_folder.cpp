@@ -138,7 +138,9 @@ void write_run(const std::filesystem::path& folder, const Recovery& recovery, co
   if (!recovery.symmetric) write_npy(folder / "V.npy", recovery.V);
   write_atomically(folder / "history.csv", history_csv(recovery.history));
   if (!recovery.columns.iteration.empty()) write_columns(folder / "columns.npz", recovery.columns);
-  write_atomically(folder / "run.json", run_json(recovery, info).dump(1, ' ') + "\n");
+  write_atomically(
+      folder / "run.json",
+      run_json(recovery, info).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace udv::io

@@ -71,12 +71,12 @@ std::string spectrum_sketch(const std::vector<SpectrumLine>& spectra, Index coun
 
 std::string number(double value) {
   const double size = std::abs(value);
-  return size == 0 || (size >= 0.01 && size < 1e4) ? fmt::format("{:.3g}", value)
-                                                   : fmt::format("{:.1e}", value);
+  if (size == 0 || (size >= 0.01 && size < 999.5)) return fmt::format("{:.3g}", value);
+  return size >= 999.5 && size < 1e4 ? fmt::format("{:.0f}", value) : fmt::format("{:.1e}", value);
 }
 
 std::string duration(double seconds) {
-  if (seconds < 1) return fmt::format("{:.3g} ms", 1000 * seconds);
+  if (seconds < 0.9995) return fmt::format("{:.3g} ms", 1000 * seconds);
   if (seconds < 120) return fmt::format("{:.3g} s", seconds);
   const auto whole = static_cast<long>(seconds);
   return whole < 7200 ? fmt::format("{} min {} s", whole / 60, whole % 60)

@@ -18,6 +18,9 @@ struct RecoverHooks {
   const Checkpoint* resume = nullptr;  ///< go on from here, to the same numbers
 };
 
+/// Throws InvalidArgument where recover() would, without solving anything.
+void check(const Problem& problem, const RecoverOptions& options);
+
 /// Recovers a low-rank X from its measurements. With the default options nothing is to be chosen:
 /// a walk in the rank with second-order fits finds the smallest rank that explains the data, and
 /// the answer comes with a certificate. With `polish` off it is projected gradient alone.

@@ -26,13 +26,17 @@ DenseOperator<Scalar>::DenseOperator(RowMatrix<Scalar> measurements, Index rows,
           " entries, ", rows, " x ", cols, " = ", rows * cols, " expected");
   require(!symmetric || rows == cols, "dense: a symmetric matrix is ", rows, " x ", cols,
           ", square expected");
+  for (Index i = 0; i < measurements_.rows(); ++i)
+    require(measurements_.row(i).allFinite(), "dense: A_", i, " holds a value that is not finite");
   if (symmetric) {
     for (Index i = 0; i < measurements_.rows(); ++i) {
       Eigen::Map<RowMatrix<Scalar>> A(measurements_.data() + i * rows * cols, rows, cols);
       A = ((A + A.transpose()) / 2).eval();
     }
   }
-  mean_gain_ = measurements_.squaredNorm() / static_cast<double>(rows * cols);
+  // Symmetric matrices have p (p + 1) / 2 dimensions: that many share the gain.
+  mean_gain_ = measurements_.squaredNorm() /
+               static_cast<double>(symmetric ? rows * (rows + 1) / 2 : rows * cols);
 }
 
 template <typename Scalar>

@@ -144,6 +144,7 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Sca
   const bool mirror = this->symmetric() && U.data() != V.data();
   const Vector<Scalar> weights = mirror ? Vector<Scalar>(d / 2) : d;
   y.resize(this->num_measurements());
+  if (k == 0) y.setZero();  // the kernels write nothing where there is no column
   with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(by_row_, mirror ? 2 * k : k, [&](Index begin, Index end) {
@@ -180,7 +181,7 @@ void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, cons
                                                 Vector<Scalar>& z, Rows<Scalar> for_u,
                                                 Rows<Scalar> for_v) const {
   const Index k = U.cols();
-  if (k > kMaxFixedWidth || b.size() * k > kSmallWork) {
+  if (k == 0 || k > kMaxFixedWidth || b.size() * k > kSmallWork) {
     MeasurementOperator<Scalar>::residual_products(U, d, V, b, z, for_u, for_v);
     return;
   }

@@ -37,6 +37,8 @@ RankOneOperator<Scalar>::RankOneOperator(RowMatrix<Scalar> vectors)
       vectors_(std::move(vectors)) {
   require(vectors_.rows() > 0 && vectors_.cols() > 0, "rank_one: the array of vectors is ",
           vectors_.rows(), " x ", vectors_.cols(), ", at least 1 x 1 expected");
+  for (Index i = 0; i < vectors_.rows(); ++i)
+    require(vectors_.row(i).allFinite(), "rank_one: a_", i, " holds a value that is not finite");
   // |a a^T|_F = |a|^2
   const Vector<Scalar> squares = vectors_.rowwise().squaredNorm();
   const auto p = static_cast<double>(vectors_.cols());

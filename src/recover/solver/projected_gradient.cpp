@@ -49,8 +49,14 @@ void ProjectedGradient::drop_dead_columns(GradientState& state) const {
   // Without a ball nothing pushes columns down; a small one may be on its way up.
   if (state.factors.method().diagonal && state.ball_active) {
     dead.clear();
+    // A weight at its bound may grow again as long as its vectors are there.
+    const Stack<double>& Z = state.factors.stack();
+    const Vector<double> lengths =
+        (Z.U().colwise().norm().array() * Z.V().colwise().norm().array()).transpose();
+    const double shortest = options_.dead_share * lengths.maxCoeff();
     for (Index c = 0; c < magnitudes.size(); ++c)
-      if (!(magnitudes(c) > threshold)) dead.push_back(c);
+      if (!(magnitudes(c) > threshold) && (state.factors.d()(c) > 0 || !(lengths(c) > shortest)))
+        dead.push_back(c);
   }
   if (dead.empty() || static_cast<Index>(dead.size()) == magnitudes.size()) return;
   state.factors.remove(dead);

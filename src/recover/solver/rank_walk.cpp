@@ -298,6 +298,8 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<Stack<Scalar>>
       outcome.fit = smallest_exact(*exact_rank_);
     } else if (exact_rank_ || best_rank() == 0) {
       outcome.fit = visited_.at(0);
+      if (!exact_rank_ && options_.rule.noise_sigma <= 0)
+        outcome.noise_sigma = b_norm_ / std::sqrt(static_cast<double>(b_.size()));
     } else {
       const Stack<Scalar>& best = visited_.at(best_rank()).Z;
       outcome.fit =

@@ -14,6 +14,18 @@ Index after(Index iteration) {
   return iteration < kDenseStart ? iteration + 1 : std::max(iteration + 1, iteration * 103 / 100);
 }
 
+IterationRecord record_of(const GradientState& state, double seconds, double unit) {
+  IterationRecord record;
+  record.iteration = state.iteration;
+  record.seconds = seconds;
+  record.objective = state.objective * unit;
+  record.rank = state.live;
+  record.norm_u = state.factors.norm_u();
+  record.max_d = state.factors.columns() > 0 ? state.factors.d().maxCoeff() : 0.0;
+  record.step = state.step_rule.step();
+  return record;
+}
+
 }  // namespace
 
 Recorder::Recorder(Recording recording, Observer observer)
@@ -36,16 +48,16 @@ Verdict Recorder::observe(const GradientState& state, double unit) {
   const bool look = record || state.iteration % 16 == 0;
   const double now = look ? seconds() : 0;
   if (!record && !(look && now - last_notice_ > kNoticeSeconds)) return Verdict::kContinue;
-  latest_ = {
-      state.iteration,        now,
-      state.objective * unit, state.live,
-      state.factors.norm_u(), state.factors.columns() > 0 ? state.factors.d().maxCoeff() : 0.0,
-      state.step_rule.step()};
+  latest_ = record_of(state, now, unit);
   if (record) {
     keep(latest_);
     keep_columns(state);
   }
   return notify(latest_);
+}
+
+void Recorder::finish(const GradientState& state, double unit) {
+  latest_ = record_of(state, seconds(), unit);
 }
 
 Verdict Recorder::observe(const FitStep& step, double unit) {

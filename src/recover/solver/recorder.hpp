@@ -18,6 +18,9 @@ class Recorder {
   Verdict observe(const GradientState& state, double unit);
   Verdict observe(const FitStep& step, double unit);
 
+  /// Takes note of the last state, whether it was looked at or not.
+  void finish(const GradientState& state, double unit);
+
   double seconds() const;
   Index next_iteration() const { return latest_.iteration + 1; }
 

@@ -17,7 +17,7 @@ import pathlib
 import numpy as np
 
 HERE = pathlib.Path(__file__).parent
-STEP = 0.25
+STEP = 0.125
 RADIUS = 1.0
 STEPS = 10
 START_NORM = 0.9
@@ -29,9 +29,9 @@ def write(name, header, rows):
 
 
 def problem(rng, rows, cols, rank, share, symmetric):
-    """Entries (i, j, value) of a random matrix of the given rank, |b| = 3."""
+    """Entries of a random matrix of the given rank (indefinite where symmetric), |b| = 3."""
     U = rng.standard_normal((rows, rank))
-    V = U if symmetric else rng.standard_normal((cols, rank))
+    V = U * (-1) ** np.arange(rank) if symmetric else rng.standard_normal((cols, rank))
     X = U @ V.T
     places = [
         (i, j)
@@ -44,9 +44,19 @@ def problem(rng, rows, cols, rank, share, symmetric):
     return places, b
 
 
+def triplets(places, b):
+    return [(i, j, float(value)) for (i, j), value in zip(places, b)]
+
+
 def start(rng, rows, columns):
     U = rng.standard_normal((rows, columns))
     return U * (START_NORM / np.linalg.norm(U))
+
+
+def start_weights(U, diagonal):
+    """1, 1/2, 1/4, ...: some reach zero within ten steps."""
+    columns = U.shape[1]
+    return 0.5 ** np.arange(columns) if diagonal else np.ones(columns)
 
 
 def into_ball(U):
@@ -62,7 +72,7 @@ def residual_matrix(places, b, X):
 
 
 def symmetric_trace(places, b, U, diagonal):
-    d = np.ones(U.shape[1])
+    d = start_weights(U, diagonal)
     losses = []
     for _ in range(STEPS):
         R = residual_matrix(places, b, U @ np.diag(d) @ U.T)
@@ -78,7 +88,7 @@ def symmetric_trace(places, b, U, diagonal):
 
 
 def rectangular_trace(places, b, U, V, diagonal):
-    d = np.ones(U.shape[1])
+    d = start_weights(U, diagonal)
     losses = []
     for _ in range(STEPS):
         G = residual_matrix(places, b, U @ np.diag(d) @ V.T)
@@ -100,9 +110,9 @@ def main():
     wide, b_wide = problem(rng, 12, 9, 2, 0.7, False)
     U_wide, V_wide = start(rng, 12, 9), start(rng, 9, 9)
 
-    write("symmetric_entries.csv", "row,col,value", [(i, j, float(v)) for (i, j), v in zip(square, b_square)])
+    write("symmetric_entries.csv", "row,col,value", triplets(square, b_square))
     write("symmetric_u0.csv", "one row per row of U", U_square.tolist())
-    write("rectangular_entries.csv", "row,col,value", [(i, j, float(v)) for (i, j), v in zip(wide, b_wide)])
+    write("rectangular_entries.csv", "row,col,value", triplets(wide, b_wide))
     write("rectangular_u0.csv", "one row per row of U", U_wide.tolist())
     write("rectangular_v0.csv", "one row per row of V", V_wide.tolist())
     traces = [

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "cli/support.hpp"
+
+namespace udv::cli {
+namespace {
+
+Outcome complete_with(const Cli& cli, const std::string& toml, const std::string& flags = "") {
+  cli.write("data.csv", triplets(small_planted().entries));
+  cli.write("run.toml", toml);
+  return cli.run("complete data.csv --config run.toml --out out " + flags);
+}
+
+TEST(Config, GivesTheSettingsOfARun) {
+  const Cli cli;
+  const Outcome outcome =
+      complete_with(cli, "max-rank = 5\nseed = 3\nquiet = true\ntolerance = 1e-9\n");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(cli.run_json()["seed"], 3);
+  EXPECT_EQ(cli.run_json()["config"]["max-rank"], 5);
+}
+
+TEST(Config, LosesAgainstAFlag) {
+  const Cli cli;
+  complete_with(cli, "seed = 3\n", "--seed 4");
+  EXPECT_EQ(cli.run_json()["seed"], 4);
+}
+
+TEST(Config, MayStandAnywhere) {
+  const Cli cli;
+  cli.write("data.csv", triplets(small_planted().entries));
+  cli.write("run.toml", "seed = 3\n");
+  EXPECT_EQ(cli.run("complete --seed 4 --config=run.toml data.csv --out a").code, 0);
+  EXPECT_EQ(cli.run_json("a")["seed"], 4);
+}
+
+TEST(Config, TakesAListForAShape) {
+  const Cli cli;
+  const Outcome outcome = complete_with(cli, "shape = [32, 27]\n");
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(cli.run_json()["rows"], 32);
+}
+
+TEST(Config, ShapeLosesAgainstTheFlag) {
+  const Cli cli;
+  const Outcome outcome = complete_with(cli, "shape = [3, 2]\n", "--shape 32,27");
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(cli.run_json()["cols"], 27);
+}
+
+TEST(Config, SwitchesAFlagOff) {
+  const Cli cli;
+  EXPECT_EQ(complete_with(cli, "symmetric = false\n").code, 0);
+  EXPECT_EQ(cli.run_json()["config"]["symmetric"], false);
+}
+
+TEST(Config, GivesTheFilesOfARun) {
+  const Cli cli;
+  cli.write("pairs.csv", "1,1\n");
+  complete_with(cli, "predict = \"pairs.csv\"\n");
+  EXPECT_TRUE(cli.exists("out/predictions.csv"));
+}
+
+TEST(Config, ThatIsNotTomlNamesFileAndLine) {
+  const Cli cli;
+  expect_refused(cli, complete_with(cli, "seed = 3\nmax-rank =\n"), 3, {"run.toml:2", "value"});
+}
+
+TEST(Config, WithATableNamesFileAndLine) {
+  const Cli cli;
+  expect_refused(cli, complete_with(cli, "seed = 3\n[method]\nstep = 1\n"), 3, {"run.toml:2"});
+}
+
+TEST(Config, ThatIsMissingIsRefused) {
+  const Cli cli;
+  cli.write("data.csv", triplets(small_planted().entries));
+  expect_refused(cli, cli.run("complete data.csv --config no.toml --out out"), 3, {"no.toml"});
+}
+
+TEST(Config, WithAnUnknownKeyExitsWithTwoAndNamesIt) {
+  const Cli cli;
+  const Outcome outcome = complete_with(cli, "fast = true\n");
+  EXPECT_EQ(outcome.code, 2) << outcome;
+  EXPECT_NE(outcome.err.find("fast"), std::string::npos) << outcome;
+  EXPECT_FALSE(cli.exists("out"));
+}
+
+TEST(Config, WithABadValueExitsWithTwoAndNamesTheKeyAndTheValue) {
+  const Cli cli;
+  const Outcome outcome = complete_with(cli, "max-rank = 0\n");
+  EXPECT_EQ(outcome.code, 2) << outcome;
+  EXPECT_NE(outcome.err.find("max-rank"), std::string::npos) << outcome;
+}
+
+TEST(Config, WithTrueForAWordDoesNotSwallowTheNextArgument) {
+  const Cli cli;
+  const Outcome outcome = complete_with(cli, "polish = true\n");
+  EXPECT_EQ(outcome.code, 2) << outcome;
+  EXPECT_EQ(outcome.err.find("data.csv"), std::string::npos) << outcome;
+}
+
+TEST(Config, WithAnEmptyListDoesNotSwallowTheNextArgument) {
+  const Cli cli;
+  const Outcome outcome = complete_with(cli, "threads = []\n");
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_EQ(outcome.err.find("data.csv"), std::string::npos) << outcome;
+}
+
+TEST(Config, WorksForEveryCommand) {
+  const Cli cli;
+  cli.write("run.toml", "fast = true\n");
+  EXPECT_EQ(cli.run("demo --config run.toml").code, 2);
+  EXPECT_EQ(cli.run("sense A.npy b.npy --config run.toml").code, 2);
+}
+
+}  // namespace
+}  // namespace udv::cli

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/solver/certificate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
+
+#include "support/operator_laws.hpp"
+#include "support/planted_problems.hpp"
+
+namespace udv {
+namespace {
+
+using testing::kEps;
+using testing::PlantedProblem;
+using testing::random_rows;
+
+Factorization<double> truth_of(const PlantedProblem& planted, double scale = 1) {
+  const Stack<double> Z = planted.near(0);
+  const auto& method = method_named(Z.symmetric ? "udu" : "udv");
+  return Factorization<double>(method, Z, Vector<double>::Constant(Z.rank(), scale));
+}
+
+Certificate certificate_of(const Problem& problem, const Factorization<double>& x,
+                           CertificateOptions options = {}) {
+  return certify(*problem.op, problem.b, x, options);
+}
+
+/// A*(z) as a matrix.
+Matrix<double> adjoint_of(const Problem& problem, const Vector<double>& z) {
+  return testing::adjoint_times(
+      *problem.op, z, RowMatrix<double>::Identity(problem.op->cols(), problem.op->cols()));
+}
+
+/// -lambda_min, or the largest singular value.
+double steepest(const Problem& problem, const Vector<double>& z) {
+  const Matrix<double> G = adjoint_of(problem, z);
+  return problem.op->symmetric()
+             ? -Eigen::SelfAdjointEigenSolver<Matrix<double>>(G).eigenvalues()(0)
+             : Eigen::JacobiSVD<Matrix<double>>(G).singularValues()(0);
+}
+
+/// All entries of a symmetric matrix.
+Problem full_symmetric(const Matrix<double>& B) {
+  Entries entries{B.rows(), B.rows(), true, {}, {}, {}};
+  for (Index i = 0; i < B.rows(); ++i)
+    for (Index j = i; j < B.rows(); ++j) {
+      entries.row.push_back(static_cast<std::int32_t>(i));
+      entries.col.push_back(static_cast<std::int32_t>(j));
+      entries.value.push_back(B(i, j));
+    }
+  return completion(entries);
+}
+
+TEST(Certificate, OfTheTruthIsGlobal) {
+  for (const auto& planted : {testing::small_symmetric(), testing::small_rectangular()}) {
+    const Certificate found = certificate_of(planted.problem, truth_of(planted));
+    EXPECT_EQ(found.verdict, Optimality::kGlobal);
+    EXPECT_LE(found.stationarity, 1000 * kEps);
+    EXPECT_LE(found.dual_infeasibility, 1000 * kEps);
+  }
+}
+
+TEST(Certificate, OfAPointThatIsNotStationaryIsNotConverged) {
+  for (const auto& planted : {testing::small_symmetric(), testing::small_rectangular()})
+    EXPECT_EQ(certificate_of(planted.problem, truth_of(planted, 0.9)).verdict,
+              Optimality::kNotConverged);
+}
+
+TEST(Certificate, OfNothingIsOneAsFarAsTheGradientAtZero) {
+  const auto planted = testing::small_symmetric();
+  Stack<double> nothing(30, 30, true, 1);
+  const Factorization<double> x(method_named("bm"), nothing, Vector<double>::Ones(1));
+  const Certificate found = certificate_of(planted.problem, x);
+  EXPECT_NEAR(found.dual_infeasibility, 1, 1e-12);
+  EXPECT_EQ(found.verdict, Optimality::kStationary);
+}
+
+TEST(Certificate, FiguresAreThoseOfTheFormedGradient) {
+  for (const auto& planted : {testing::small_symmetric(), testing::small_rectangular()}) {
+    const Factorization<double> x = truth_of(planted, 0.7);
+    Vector<double> y;
+    x.measure(*planted.problem.op, y);
+    const Matrix<double> G = adjoint_of(planted.problem, y - planted.problem.b);
+    const double unit = steepest(planted.problem, -planted.problem.b);
+    double slope = 0, curvature = 0;
+    for (Index c = 0; c < x.columns(); ++c) {
+      const Vector<double> u = x.stack().U().col(c), v = x.stack().V().col(c);
+      const bool one = x.stack().symmetric;
+      const double change = std::hypot((G * v).norm(), one ? 0 : (G.transpose() * u).norm());
+      slope = std::max(slope, change / std::hypot(u.norm(), one ? 0 : v.norm()));
+      curvature = std::max(curvature, std::abs(u.dot(G * v)) / u.squaredNorm());
+    }
+    const Certificate found = certificate_of(planted.problem, x);
+    // The unit comes from Lanczos, which stops at three digits.
+    EXPECT_NEAR(found.stationarity, slope / unit, 2e-3 * found.stationarity);
+    EXPECT_NEAR(found.complementarity, curvature / unit, 2e-3 * found.complementarity);
+  }
+}
+
+TEST(Certificate, DualInfeasibilityIsTheSteepestDirectionLeft) {
+  for (const auto& planted : {testing::small_symmetric(), testing::small_rectangular()}) {
+    Factorization<double> x = truth_of(planted);
+    x.remove({0});
+    Vector<double> y;
+    x.measure(*planted.problem.op, y);
+    const double expected = steepest(planted.problem, y - planted.problem.b) /
+                            steepest(planted.problem, -planted.problem.b);
+    EXPECT_NEAR(certificate_of(planted.problem, x).dual_infeasibility, expected, 5e-3 * expected);
+  }
+}
+
+TEST(Certificate, OfABestFitOfTooLowARankIsStationary) {
+  Matrix<double> B = Matrix<double>::Zero(6, 6);
+  B.diagonal() << 5, 3, 2, 0, 0, 0;
+  Stack<double> Z(6, 6, true, 1);
+  Z.Z(0, 0) = 1;
+  const Factorization<double> x(method_named("udu"), Z, Vector<double>::Constant(1, 5));
+  const Certificate found = certificate_of(full_symmetric(B), x);
+  EXPECT_EQ(found.verdict, Optimality::kStationary);
+  EXPECT_NEAR(found.dual_infeasibility, 3.0 / 5, 100 * kEps);
+}
+
+TEST(Certificate, SeesAWeakDirectionBesideStrongOnes) {
+  // The gradient at the rank-1 fit has eigenvalues 0 .. 1 and a single -2e-5: X can be improved.
+  Matrix<double> B = Matrix<double>::Zero(300, 300);
+  B.diagonal() = -Vector<double>::LinSpaced(300, 0, 1);
+  B(0, 0) = 1;
+  B(1, 1) = 2e-5;
+  Stack<double> Z(300, 300, true, 1);
+  Z.Z(0, 0) = 1;
+  const Factorization<double> x(method_named("udu"), Z, Vector<double>::Ones(1));
+  CertificateOptions options;
+  options.tolerance = 1e-6;  // that of recover()
+  const Certificate found = certificate_of(full_symmetric(B), x, options);
+  EXPECT_EQ(to_string(found.verdict), "stationary");
+  EXPECT_GE(found.dual_infeasibility, 1e-5);
+}
+
+TEST(Certificate, KnowsTheRidge) {
+  // min 1/2 |X - B|^2 + mu tr X over X >= 0 shrinks each eigenvalue of B by mu: B itself is not
+  // stationary, max(B - mu / 2, 0) is (f + mu / 2 |Z|_F^2 with X = Z Z^T).
+  Matrix<double> B = Matrix<double>::Zero(6, 6);
+  B.diagonal() << 5, 3, 0.1, 0, 0, 0;
+  const double ridge = 0.4;
+  Stack<double> Z(6, 6, true, 2);
+  Z.Z(0, 0) = Z.Z(1, 1) = 1;
+  const Vector<double> shrunken = (Vector<double>(2) << 5 - 0.2, 3 - 0.2).finished();
+  const Factorization<double> x(method_named("udu"), Z, shrunken);
+  CertificateOptions options;
+  options.ridge = ridge;
+  EXPECT_EQ(certificate_of(full_symmetric(B), x, options).verdict, Optimality::kGlobal);
+  EXPECT_EQ(certificate_of(full_symmetric(B), x).verdict, Optimality::kNotConverged);
+}
+
+TEST(Certificate, MeasuresTheMultiplierOfABindingBall) {
+  // X = 2 e1 e1^T with |u| = 1 on the ball, B = 5 e1 e1^T: grad f u d = -3 * 2 u.
+  Matrix<double> B = Matrix<double>::Zero(4, 4);
+  B(0, 0) = 5;
+  Stack<double> Z(4, 4, true, 1);
+  Z.Z(0, 0) = 1;
+  const Factorization<double> x(method_named("udu"), Z, Vector<double>::Constant(1, 2));
+  CertificateOptions options;
+  options.alpha = 1;
+  const Certificate found = certificate_of(full_symmetric(B), x, options);
+  EXPECT_NEAR(found.ball_multiplier, 6.0 / 5, 100 * kEps);
+  EXPECT_NEAR(found.ball_residual, 0, 100 * kEps);
+  EXPECT_EQ(certificate_of(full_symmetric(B), x).ball_multiplier, 0);
+}
+
+TEST(Certificate, MeasuresTheCurvatureOfDeadColumns) {
+  Matrix<double> B = Matrix<double>::Zero(4, 4);
+  B(0, 0) = 5;
+  B(1, 1) = 2;
+  Stack<double> Z(4, 4, true, 2);
+  Z.Z(0, 0) = Z.Z(1, 1) = 1;
+  const Factorization<double> x(method_named("udu"), Z, (Vector<double>(2) << 5, 0).finished());
+  EXPECT_NEAR(certificate_of(full_symmetric(B), x).dead_curvature, 2.0 / 5, 100 * kEps);
+}
+
+TEST(Certificate, VerdictsHaveNames) {
+  EXPECT_EQ(to_string(Optimality::kGlobal), "global");
+  EXPECT_EQ(to_string(Optimality::kStationary), "stationary");
+  EXPECT_EQ(to_string(Optimality::kNotConverged), "not converged");
+}
+
+}  // namespace
+}  // namespace udv

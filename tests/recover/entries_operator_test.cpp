@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+
+#include "support/linearization_laws.hpp"
+#include "support/operator_registry.hpp"
+#include "udv/recover/operators/entries.hpp"
+
+namespace udv {
+namespace {
+
+using testing::adjoint_times;
+using testing::error_of;
+using testing::kEps;
+using testing::measured;
+using testing::random_pattern;
+using testing::random_rows;
+using testing::random_stack;
+using testing::random_vector;
+
+Entries three_entries(bool symmetric) {
+  return {3, 3, symmetric, {2, 0, 1}, {1, 0, 2}, {0, 0, 0}};
+}
+
+TEST(EntriesOperator, MeasuresTheNamedPlacesInTheOrderGiven) {
+  const EntriesOperator<double> op({2, 3, false, {1, 0, 1}, {2, 1, 0}, {0, 0, 0}});
+  const RowMatrix<double> X = random_rows(2, 3, 1);
+  const Vector<double> y =
+      measured(op, X, Vector<double>::Ones(3), RowMatrix<double>::Identity(3, 3));
+  EXPECT_EQ(y, (Vector<double>(3) << X(1, 2), X(0, 1), X(1, 0)).finished());
+}
+
+TEST(EntriesOperator, AdjointPutsValuesAtTheirPlaces) {
+  const EntriesOperator<double> op(three_entries(false));
+  const Vector<double> z = (Vector<double>(3) << 5, 6, 7).finished();
+  RowMatrix<double> expected = RowMatrix<double>::Zero(3, 3);
+  expected(2, 1) = 5;
+  expected(0, 0) = 6;
+  expected(1, 2) = 7;
+  EXPECT_EQ(adjoint_times(op, z, RowMatrix<double>::Identity(3, 3)), expected);
+}
+
+TEST(EntriesOperator, SymmetricAdjointSharesValuesWithTheMirrorImage) {
+  const EntriesOperator<double> op(three_entries(true));
+  const Vector<double> z = (Vector<double>(3) << 5, 6, 7).finished();
+  RowMatrix<double> expected = RowMatrix<double>::Zero(3, 3);
+  expected(0, 0) = 6;
+  expected(1, 2) = expected(2, 1) = (5 + 7) / 2.0;
+  EXPECT_EQ(adjoint_times(op, z, RowMatrix<double>::Identity(3, 3)), expected);
+}
+
+TEST(EntriesOperator, ListsItsPatternByRowsAndByColumns) {
+  const EntriesOperator<double> op({2, 3, false, {1, 0, 1}, {2, 1, 1}, {0, 0, 0}});
+  using List = std::vector<std::int32_t>;
+  EXPECT_EQ(op.by_row().first, (List{0, 1, 3}));
+  EXPECT_EQ(op.by_row().other, (List{1, 2, 1}));
+  EXPECT_EQ(op.by_row().entry, (List{1, 0, 2}));
+  EXPECT_EQ(op.by_col().first, (List{0, 0, 2, 3}));
+  EXPECT_EQ(op.by_col().other, (List{0, 1, 1}));
+  EXPECT_EQ(op.by_col().entry, (List{1, 2, 0}));
+}
+
+TEST(EntriesOperator, OfAFullMatrixHasTheFreedomOfALowRankMatrix) {
+  Entries full{5, 4, false, {}, {}, {}};
+  for (std::int32_t i = 0; i < 5; ++i)
+    for (std::int32_t j = 0; j < 4; ++j) {
+      full.row.push_back(i);
+      full.col.push_back(j);
+      full.value.push_back(0);
+    }
+  const EntriesOperator<double> op(full);
+  EXPECT_EQ(op.degrees_of_freedom(2), 2 * (5 + 4 - 2));
+  EXPECT_EQ(op.degrees_of_freedom(4), 20);
+}
+
+TEST(EntriesOperator, CountsOnlyParametersThatShow) {
+  // Row 0 has three entries, row 1 one; columns have 2, 1, 1. At rank 2: 2 + 1 and 2 + 1 + 1 - 4.
+  const EntriesOperator<double> op({2, 3, false, {0, 0, 0, 1}, {0, 1, 2, 0}, {0, 0, 0, 0}});
+  EXPECT_EQ(op.degrees_of_freedom(2), 3 + 4 - 4);
+}
+
+// Column j of J^T J, one unit vector at a time.
+Matrix<double> normal_matrix(const EntriesOperator<double>& op, const Stack<double>& Z) {
+  Matrix<double> normal(Z.Z.size(), Z.Z.size());
+  for (Index j = 0; j < Z.Z.size(); ++j) {
+    RowMatrix<double> unit = RowMatrix<double>::Zero(Z.Z.rows(), Z.rank());
+    unit.data()[j] = 1;
+    const RowMatrix<double> column = testing::normal_product(op, Z, unit);
+    normal.col(j) = Eigen::Map<const Vector<double>>(column.data(), column.size());
+  }
+  return normal;
+}
+
+class EntriesModel : public ::testing::TestWithParam<bool> {
+ protected:
+  const EntriesOperator<double> op{random_pattern(9, GetParam() ? 9 : 7, GetParam(), false)};
+  const Stack<double> Z = random_stack(op, 2, 1);
+  const Matrix<double> normal = normal_matrix(op, Z);
+};
+
+TEST_P(EntriesModel, MeanDiagonalIsThatOfTheNormalMatrix) {
+  EXPECT_NEAR(op.linearize(Z)->mean_diagonal(), normal.diagonal().mean(),
+              10 * kEps * normal.diagonal().mean());
+}
+
+TEST_P(EntriesModel, PreconditionerInvertsTheDiagonalBlockOfEachLine) {
+  const double damping = 0.1 * normal.diagonal().mean();
+  const auto model = op.linearize(Z);
+  model->factor_preconditioner(damping);
+  const RowMatrix<double> R = random_rows(Z.Z.rows(), 2, 2);
+  RowMatrix<double> Y;
+  model->precondition(R, Y);
+  for (Index i = 0; i < Z.Z.rows(); ++i) {
+    const Matrix<double> block =
+        normal.block(2 * i, 2 * i, 2, 2) + damping * Matrix<double>::Identity(2, 2);
+    const Vector<double> expected = block.inverse() * R.row(i).transpose();
+    // Rounding times the condition of the block, which damping bounds.
+    const double condition = block.norm() / damping;
+    EXPECT_NEAR((Y.row(i).transpose() - expected).norm(), 0,
+                10 * kEps * condition * expected.norm());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, EntriesModel, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "symmetric" : "rectangular"; });
+
+TEST(EntriesOperator, RefusesPlacesOutsideTheMatrix) {
+  EXPECT_EQ(error_of([] {
+              EntriesOperator<double>({2, 3, false, {0, 1}, {0, 3}, {0, 0}});
+            }),
+            "entries: entry 1 stands at (1, 3), outside 2 x 3");
+  EXPECT_EQ(error_of([] {
+              EntriesOperator<double>({2, 3, false, {-1}, {0}, {0}});
+            }),
+            "entries: entry 0 stands at (-1, 0), outside 2 x 3");
+}
+
+TEST(EntriesOperator, RefusesToMeasureNothing) {
+  EXPECT_EQ(error_of([] {
+              EntriesOperator<double>({2, 3, false, {}, {}, {}});
+            }),
+            "entries: none given");
+}
+
+TEST(EntriesOperator, RefusesAnEmptyMatrix) {
+  EXPECT_EQ(error_of([] {
+              EntriesOperator<double>({0, 3, false, {0}, {0}, {0}});
+            }),
+            "entries: the matrix is 0 x 3, at least 1 x 1 expected");
+}
+
+TEST(EntriesOperator, RefusesASymmetricMatrixThatIsNotSquare) {
+  EXPECT_EQ(error_of([] {
+              EntriesOperator<double>({2, 3, true, {0}, {0}, {0}});
+            }),
+            "entries: a symmetric matrix is 2 x 3, square expected");
+}
+
+TEST(EntriesOperator, RefusesListsOfDifferentLengths) {
+  EXPECT_EQ(error_of([] {
+              EntriesOperator<double>({2, 2, false, {0, 1}, {0}, {0, 0, 0}});
+            }),
+            "entries: 2 rows, 1 columns and 3 values, equally many expected");
+}
+
+}  // namespace
+}  // namespace udv

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/random_data.hpp"
+#include "udv/recover/operators/dense.hpp"
+#include "udv/recover/operators/entries.hpp"
+#include "udv/recover/operators/rank_one.hpp"
+#include "udv/recover/operators/user.hpp"
+
+/// Every kind of measurement operator, small or large: the law tests run over this list, so a new
+/// operator is tested by one more line in operator_cases().
+namespace udv::testing {
+
+using Operator = MeasurementOperator<double>;
+using OperatorPointer = std::shared_ptr<const Operator>;
+
+struct OperatorCase {
+  std::string name;
+  std::function<OperatorPointer(Index size)> make;  ///< an operator on matrices of `size` rows
+  Index large;            ///< size at which every kernel is cut into several blocks
+  bool subsets = true;    ///< can leave measurements out
+  bool unbiased = false;  ///< mean_gain() is that of a random Gaussian matrix
+};
+
+inline void PrintTo(const OperatorCase& item, std::ostream* out) {
+  *out << item.name;
+}
+
+/// About half of the places of a matrix, in random order; every fifth line empty where wanted.
+inline Entries random_pattern(Index rows, Index cols, bool symmetric, bool gaps) {
+  Entries entries{rows, cols, symmetric, {}, {}, {}};
+  Random random(17, kTestStream);
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = symmetric ? i : 0; j < cols; ++j) {
+      const bool gap = gaps && (i % 5 == 2 || j % 5 == 3);
+      if (gap || random.uniform() > 0.5) continue;
+      entries.row.push_back(static_cast<std::int32_t>(i));
+      entries.col.push_back(static_cast<std::int32_t>(j));
+      entries.value.push_back(random.normal());
+      const auto other = static_cast<size_t>(random.below(entries.size()));
+      std::swap(entries.row.back(), entries.row[other]);
+      std::swap(entries.col.back(), entries.col[other]);
+    }
+  return entries;
+}
+
+inline OperatorPointer make_entries(Index rows, Index cols, bool symmetric, bool gaps) {
+  return std::make_shared<EntriesOperator<double>>(random_pattern(rows, cols, symmetric, gaps));
+}
+
+inline std::shared_ptr<const DenseOperator<double>> make_dense(Index rows, Index cols,
+                                                               bool symmetric) {
+  const Index n = 5 * rows;
+  return std::make_shared<DenseOperator<double>>(random_rows(n, rows * cols, 18), rows, cols,
+                                                 symmetric);
+}
+
+/// The functions of a dense operator as a user would write them. Where symmetric, the A_i given
+/// are not symmetric: the user operator has to see to that.
+inline UserFunctions<double> user_functions(Index rows, Index cols, bool symmetric) {
+  const auto dense = make_dense(rows, cols, false);
+  UserFunctions<double> functions{rows, cols, dense->num_measurements(), symmetric, {}, {}, {}};
+  functions.apply = [dense](const auto& U, const auto& d, const auto& V, auto& y) {
+    dense->apply(U, d, V, y);
+  };
+  functions.adjoint_times = [dense](const auto& z, const auto& V, auto out) {
+    dense->adjoint_times(z, V, out);
+  };
+  functions.adjoint_transpose_times = [dense](const auto& z, const auto& U, auto out) {
+    dense->adjoint_transpose_times(z, U, out);
+  };
+  return functions;
+}
+
+inline OperatorPointer make_user(Index rows, Index cols, bool symmetric) {
+  return std::make_shared<UserOperator<double>>(user_functions(rows, cols, symmetric));
+}
+
+inline OperatorPointer make_rank_one(Index rows) {
+  return std::make_shared<RankOneOperator<double>>(random_rows(5 * rows, rows, 19));
+}
+
+inline Index narrower(Index rows) {
+  return 3 * rows / 4;
+}
+
+/// make(rows, cols, symmetric) as a function of the size alone.
+template <typename Make>
+auto sized(const Make& make, bool symmetric) {
+  return
+      [=](Index p) -> OperatorPointer { return make(p, symmetric ? p : narrower(p), symmetric); };
+}
+
+inline const std::vector<OperatorCase>& operator_cases() {
+  const auto entries = [](Index p, Index q, bool s) { return make_entries(p, q, s, false); };
+  const auto gaps = [](Index p, Index q, bool s) { return make_entries(q, p, s, true); };
+  static const std::vector<OperatorCase> cases{
+      {"entries_rectangular", sized(entries, false), 200, true, true},
+      {"entries_symmetric", sized(entries, true), 240, true, true},
+      {"entries_with_gaps", sized(gaps, false), 280},
+      {"entries_symmetric_with_gaps", sized(gaps, true), 280},
+      {"dense_rectangular", sized(make_dense, false), 40, true, true},
+      {"dense_symmetric", sized(make_dense, true), 40, true, true},
+      {"rank_one", make_rank_one, 100},
+      {"user_rectangular", sized(make_user, false), 40, false},
+      {"user_symmetric", sized(make_user, true), 40, false},
+  };
+  return cases;
+}
+
+}  // namespace udv::testing
