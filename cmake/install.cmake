@@ -14,5 +14,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/udv-config-version.cmake
 install(FILES ${PROJECT_BINARY_DIR}/udv-config.cmake ${PROJECT_BINARY_DIR}/udv-config-version.cmake
         DESTINATION ${udv_package_folder})
 
+# Relative to udv.pc itself, so that the package may be installed to any prefix or moved.
+file(RELATIVE_PATH UDV_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+     ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/udv.pc.in ${PROJECT_BINARY_DIR}/udv.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/udv.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

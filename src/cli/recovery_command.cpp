@@ -18,6 +18,7 @@ namespace udv::cli {
 namespace {
 
 constexpr size_t kNamesShown = 10;
+constexpr size_t kBlocksShown = 5;
 
 std::string time_stamp() {
   const std::time_t now = std::time(nullptr);
@@ -56,12 +57,16 @@ std::vector<std::string> describe(const Undetermined& open, Index rank, int base
       fmt::format("have too few useful entries for rank {}: not determined by the data", rank);
   add(few.c_str(), "rows", open.rows);
   add(few.c_str(), "columns", open.cols);
-  for (const auto& [rows, cols] : open.blocks) {
+  for (size_t i = 0; i < std::min(open.blocks.size(), kBlocksShown); ++i) {
+    const auto& [rows, cols] = open.blocks[i];
     std::string block = rows.empty() ? "" : "rows " + join(rows, base);
     if (!cols.empty()) block += (block.empty() ? "columns " : ", columns ") + join(cols, base);
     lines.push_back(fmt::format(
         "a separate block ({}): entries between it and the rest are not determined", block));
   }
+  if (open.blocks.size() > kBlocksShown)
+    lines.push_back(fmt::format("{} more separate blocks, listed in run.json",
+                                open.blocks.size() - kBlocksShown));
   return lines;
 }
 

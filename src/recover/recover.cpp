@@ -118,7 +118,9 @@ class Solve {
   Recovery run() {
     resume();
     if (!options_.polish || options_.start == Start::kDynamics) run_gradient();
-    const bool polish = options_.polish && stop_ == Verdict::kContinue &&
+    const bool used_up =
+        options_.max_iterations > 0 && checkpoint_.gradient.iteration >= options_.max_iterations;
+    const bool polish = options_.polish && stop_ == Verdict::kContinue && !used_up &&
                         checkpoint_.gradient.stop != GradientStop::kDiverged;
     if (polish)
       walk();
@@ -161,7 +163,9 @@ class Solve {
     GradientOptions gradient;
     gradient.alpha = options_.alpha.value_or(1);
     if (options_.polish) {
-      gradient.max_iterations = kStartIterations;
+      gradient.max_iterations = options_.max_iterations > 0
+                                    ? std::min(options_.max_iterations, kStartIterations)
+                                    : kStartIterations;
       gradient.stop_when_settled = true;
       gradient.dead_share = kStartDeadShare;
     } else {

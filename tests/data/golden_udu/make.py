@@ -10,7 +10,7 @@ the objectives of the first ten iterates of bm, udu, uv and udv from these start
   residual, P the projection onto |U|_F <= 1; udv: the same with G V D, G^T U D, diag(U^T G V);
   bm and uv: D = I, no constraint. Losses are those before each step.
 
-Run:  /usr/bin/python3 make.py     (writes beside itself; takes a second)
+Run:  /usr/bin/python3 make.py     (writes beside itself, in a second)
 """
 import pathlib
 
