@@ -17,5 +17,12 @@ install(FILES ${PROJECT_BINARY_DIR}/udv-config.cmake ${PROJECT_BINARY_DIR}/udv-c
 # Relative to udv.pc itself, so that the package may be installed to any prefix or moved.
 file(RELATIVE_PATH UDV_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
      ${CMAKE_INSTALL_PREFIX})
+# A static library leaves its own libraries to whoever links it; these are linked as they are, so
+# `pkg-config --libs udv` is enough and their private libraries are not needed.
+if(BUILD_SHARED_LIBS)
+  set(UDV_PC_REQUIRES_PRIVATE " fmt libzip zlib")
+else()
+  set(UDV_PC_REQUIRES " fmt libzip zlib")
+endif()
 configure_file(cmake/udv.pc.in ${PROJECT_BINARY_DIR}/udv.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/udv.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
