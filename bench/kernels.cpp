@@ -87,7 +87,7 @@ void over_entries(const char* name, Kernel kernel) {
     kernel(state, state.range(0), 10);
     state.SetComplexityN(state.range(0));
   });
-  bench->RangeMultiplier(2)->Range(1 << 16, 1 << 20)->Complexity();
+  bench->RangeMultiplier(2)->Range(1 << 16, 1 << 20)->Complexity(benchmark::oN);
 }
 
 template <typename Kernel>
@@ -98,7 +98,7 @@ void over_columns(const char* name, Kernel kernel) {
     state.SetComplexityN(state.range(0));
   });
   for (const Index columns : {4, 8, 12, 16, 24, 32, 40, 64}) bench->Arg(columns);
-  bench->Complexity();
+  bench->Complexity(benchmark::oN);
 }
 
 const bool registered = [] {

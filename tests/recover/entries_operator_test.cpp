@@ -50,15 +50,32 @@ TEST(EntriesOperator, SymmetricAdjointSharesValuesWithTheMirrorImage) {
   EXPECT_EQ(adjoint_times(op, z, RowMatrix<double>::Identity(3, 3)), expected);
 }
 
+// "line: other(entry) ..." for each line of a tile.
+std::string listed(const Lines& lines) {
+  std::string text;
+  for (Index i = 0; i < lines.count; ++i) {
+    text += std::to_string(i) + ":";
+    for (auto s = lines.first[i]; s < lines.first[i + 1]; ++s)
+      text += " " + std::to_string(lines.other[s]) + "(" + std::to_string(lines.entry[s]) + ")";
+    text += "\n";
+  }
+  return text;
+}
+
 TEST(EntriesOperator, ListsItsPatternByRowsAndByColumns) {
   const EntriesOperator<double> op({2, 3, false, {1, 0, 1}, {2, 1, 1}, {0, 0, 0}});
-  using List = std::vector<std::int32_t>;
-  EXPECT_EQ(op.by_row().first, (List{0, 1, 3}));
-  EXPECT_EQ(op.by_row().other, (List{1, 2, 1}));
-  EXPECT_EQ(op.by_row().entry, (List{1, 0, 2}));
-  EXPECT_EQ(op.by_col().first, (List{0, 0, 2, 3}));
-  EXPECT_EQ(op.by_col().other, (List{0, 1, 1}));
-  EXPECT_EQ(op.by_col().entry, (List{1, 2, 0}));
+  EXPECT_EQ(listed(op.by_row()), "0: 1(1)\n1: 2(0) 1(2)\n");
+  ASSERT_EQ(op.by_col().tiles(), 1);
+  EXPECT_EQ(listed(op.by_col().tile(0)), "0:\n1: 0(1) 1(2)\n2: 1(0)\n");
+}
+
+TEST(TiledLines, CutsThePatternIntoRunsOfMeasurements) {
+  const TiledLines lines(3, {2, 0, 2, 1, 2}, {10, 11, 12, 13, 14}, 2);
+  ASSERT_EQ(lines.tiles(), 3);
+  EXPECT_EQ(listed(lines.tile(0)), "0: 11(1)\n1:\n2: 10(0)\n");
+  EXPECT_EQ(listed(lines.tile(1)), "0:\n1: 13(3)\n2: 12(2)\n");
+  EXPECT_EQ(listed(lines.tile(2)), "0:\n1:\n2: 14(4)\n");
+  EXPECT_EQ(lines.line_size(2), 3);
 }
 
 TEST(EntriesOperator, OfAFullMatrixHasTheFreedomOfALowRankMatrix) {

@@ -14,23 +14,6 @@ namespace {
 
 using Indices = std::vector<std::int32_t>;
 
-// Counting sort: line i gets the entries with key i, in their given order.
-SparseLines lines_of(Index count, const Indices& key, const Indices& other) {
-  SparseLines lines;
-  lines.first.assign(static_cast<size_t>(count) + 1, 0);
-  for (const auto i : key) ++lines.first[static_cast<size_t>(i) + 1];
-  std::partial_sum(lines.first.begin(), lines.first.end(), lines.first.begin());
-  lines.other.resize(key.size());
-  lines.entry.resize(key.size());
-  Indices next(lines.first.begin(), lines.first.end() - 1);
-  for (size_t t = 0; t < key.size(); ++t) {
-    const auto place = static_cast<size_t>(next[static_cast<size_t>(key[t])]++);
-    lines.other[place] = other[t];
-    lines.entry[place] = static_cast<std::int32_t>(t);
-  }
-  return lines;
-}
-
 void check(const Entries& entries) {
   require(entries.rows > 0 && entries.cols > 0, "entries: the matrix is ", entries.rows, " x ",
           entries.cols, ", at least 1 x 1 expected");
@@ -49,7 +32,7 @@ void check(const Entries& entries) {
 
 // out = weight R other with z in R, or added to out; R^T where the lines are columns.
 template <typename Scalar>
-void gather(const SparseLines& lines, const Vector<Scalar>& z, const ConstRows<Scalar>& other,
+void gather(const Lines& lines, const Vector<Scalar>& z, const ConstRows<Scalar>& other,
             Scalar weight, bool add, Rows<Scalar> out) {
   const Index k = other.cols();
   with_width(k, [&](auto fixed) {
@@ -60,6 +43,17 @@ void gather(const SparseLines& lines, const Vector<Scalar>& z, const ConstRows<S
   });
 }
 
+template <typename Scalar>
+void gather(const TiledLines& lines, const Vector<Scalar>& z, const ConstRows<Scalar>& other,
+            Scalar weight, bool add, Rows<Scalar> out) {
+  for (Index t = 0; t < lines.tiles(); ++t)
+    gather<Scalar>(lines.tile(t), z, other, weight, add || t > 0, out);
+}
+
+// Residuals of one tile: half of a second-level cache; but some entries for each line and tile.
+constexpr Index kTileSize = 1 << 16;
+constexpr Index kLineShare = 8;
+
 // Problems of a few thousand multiplications: one pass over the entries that scatters into both
 // sides beats three that gather, and no second thread could help. A matter of sizes alone, so
 // that results do not depend on the number of threads.
@@ -69,14 +63,14 @@ constexpr Index kSmallWork = 1 << 15;
 template <int K, typename Scalar>
 class ResidualScatter {
  public:
-  ResidualScatter(const SparseLines& rows, const Scalar* V, const Scalar* b, Scalar weight,
-                  Scalar* z, Scalar* for_u, Scalar* for_v)
+  ResidualScatter(const Lines& rows, const Scalar* V, const Scalar* b, Scalar weight, Scalar* z,
+                  Scalar* for_u, Scalar* for_v)
       : rows_(rows), V_(V), b_(b), weight_(weight), z_(z), for_u_(for_u), for_v_(for_v) {}
 
   // Two entries at a time: their residuals and row sums do not wait for each other.
   void run(const Scalar* U, const Scalar* d) const {
     PackedRow<Scalar, K> left, u, even, odd, scattered;
-    for (Index i = 0; i < rows_.lines(); ++i) {
+    for (Index i = 0; i < rows_.count; ++i) {
       u.load(U + i * K);
       left.clear();
       left.add_product(U + i * K, d);
@@ -111,7 +105,7 @@ class ResidualScatter {
     target.store(for_v_ + j);
   }
 
-  const SparseLines& rows_;
+  const Lines rows_;
   const Scalar* V_;
   const Scalar* b_;
   Scalar weight_;
@@ -120,20 +114,47 @@ class ResidualScatter {
   Scalar* for_v_;
 };
 
-std::vector<Index> line_sizes(const SparseLines& lines) {
+std::vector<Index> line_sizes(const TiledLines& lines) {
   std::vector<Index> sizes;
-  for (Index i = 0; i < lines.lines(); ++i) sizes.push_back(lines.first[i + 1] - lines.first[i]);
+  for (Index i = 0; i < lines.lines(); ++i) sizes.push_back(lines.line_size(i));
   return sizes;
 }
 
 }  // namespace
 
+// Counting sort by (tile, line).
+TiledLines::TiledLines(Index lines, const Indices& key, const Indices& other, Index tile_size)
+    : lines_(lines) {
+  const auto size = static_cast<Index>(key.size());
+  if (tile_size <= 0) tile_size = std::max<Index>(size, 1);
+  tiles_ = (size + tile_size - 1) / tile_size;
+  const auto bucket = [&](Index t) { return t / tile_size * lines + key[static_cast<size_t>(t)]; };
+  first_.assign(static_cast<size_t>(tiles_ * lines) + 1, 0);
+  for (Index t = 0; t < size; ++t) ++first_[static_cast<size_t>(bucket(t)) + 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  other_.resize(key.size());
+  entry_.resize(key.size());
+  Indices next(first_.begin(), first_.end() - 1);
+  for (Index t = 0; t < size; ++t) {
+    const auto place = static_cast<size_t>(next[static_cast<size_t>(bucket(t))]++);
+    other_[place] = other[static_cast<size_t>(t)];
+    entry_[place] = static_cast<std::int32_t>(t);
+  }
+}
+
+Index TiledLines::line_size(Index i) const {
+  Index size = 0;
+  for (Index t = 0; t < tiles_; ++t) size += tile(t).first[i + 1] - tile(t).first[i];
+  return size;
+}
+
 template <typename Scalar>
 EntriesOperator<Scalar>::EntriesOperator(const Entries& entries)
     : MeasurementOperator<Scalar>(entries.rows, entries.cols, entries.size(), entries.symmetric) {
   check(entries);
-  by_row_ = lines_of(entries.rows, entries.row, entries.col);
-  by_col_ = lines_of(entries.cols, entries.col, entries.row);
+  by_row_ = TiledLines(entries.rows, entries.row, entries.col);
+  by_col_ = TiledLines(entries.cols, entries.col, entries.row,
+                       std::max(kTileSize, kLineShare * entries.cols));
 }
 
 template <typename Scalar>
@@ -143,15 +164,16 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Sca
   // Only a symmetric map of an unsymmetric U diag(d) V^T needs the mirror image too.
   const bool mirror = this->symmetric() && U.data() != V.data();
   const Vector<Scalar> weights = mirror ? Vector<Scalar>(d / 2) : d;
+  const Lines rows = by_row();
   y.resize(this->num_measurements());
   if (k == 0) y.setZero();  // the kernels write nothing where there is no column
   with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
-    kernels::over_lines(by_row_, mirror ? 2 * k : k, [&](Index begin, Index end) {
-      kernels::dot_lines<K>(by_row_, begin, end, k, U.data(), weights.data(), V.data(), false,
+    kernels::over_lines(rows, mirror ? 2 * k : k, [&](Index begin, Index end) {
+      kernels::dot_lines<K>(rows, begin, end, k, U.data(), weights.data(), V.data(), false,
                             y.data());
       if (mirror)
-        kernels::dot_lines<K>(by_row_, begin, end, k, V.data(), weights.data(), U.data(), true,
+        kernels::dot_lines<K>(rows, begin, end, k, V.data(), weights.data(), U.data(), true,
                               y.data());
     });
   });
@@ -161,7 +183,7 @@ template <typename Scalar>
 void EntriesOperator<Scalar>::adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
                                             Rows<Scalar> out) const {
   const Scalar weight = this->symmetric() ? 0.5 : 1.0;
-  gather<Scalar>(by_row_, z, V, weight, false, out);
+  gather<Scalar>(by_row(), z, V, weight, false, out);
   if (this->symmetric()) gather<Scalar>(by_col_, z, V, weight, true, out);
 }
 
@@ -181,23 +203,30 @@ void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, cons
                                                 Vector<Scalar>& z, Rows<Scalar> for_u,
                                                 Rows<Scalar> for_v) const {
   const Index k = U.cols();
-  if (k == 0 || k > kMaxFixedWidth || b.size() * k > kSmallWork) {
-    MeasurementOperator<Scalar>::residual_products(U, d, V, b, z, for_u, for_v);
-    return;
-  }
   const bool symmetric = this->symmetric();
+  const Scalar weight = symmetric ? 0.5 : 1.0;
+  Scalar* const second = symmetric ? for_u.data() : for_v.data();
   z.resize(b.size());
-  for_u.setZero();
-  if (!symmetric) for_v.setZero();
-  with_width(k, [&](auto fixed) {
-    constexpr int K = decltype(fixed)::value;
-    if constexpr (K > 0) {
-      const ResidualScatter<K, Scalar> scatter(
-          by_row_, V.data(), b.data(), Scalar(symmetric ? 0.5 : 1.0), z.data(), for_u.data(),
-          symmetric ? for_u.data() : for_v.data());
-      scatter.run(U.data(), d.data());
-    }
-  });
+  if (k > 0 && k <= kMaxFixedWidth && b.size() * k <= kSmallWork) {
+    for_u.setZero();
+    if (!symmetric) for_v.setZero();
+    with_width(k, [&](auto fixed) {
+      constexpr int K = decltype(fixed)::value;
+      if constexpr (K > 0)
+        ResidualScatter<K, Scalar>(by_row(), V.data(), b.data(), weight, z.data(), for_u.data(),
+                                   second)
+            .run(U.data(), d.data());
+    });
+  } else {
+    z = -b;
+    const Lines rows = by_row();
+    const auto measure = [&](auto fixed, Index begin, Index end) {
+      constexpr int K = decltype(fixed)::value;
+      kernels::dot_lines<K>(rows, begin, end, k, U.data(), d.data(), V.data(), true, z.data());
+    };
+    kernels::measure_and_gather<Scalar>(*this, k, measure, z.data(), weight, U.data(), V.data(),
+                                        for_u.data(), second);
+  }
 }
 
 template <typename Scalar>
@@ -234,10 +263,11 @@ std::unique_ptr<MeasurementOperator<Scalar>> EntriesOperator<Scalar>::subset(
     const std::vector<Index>& which) const {
   const auto n = static_cast<size_t>(this->num_measurements());
   Indices row(n), col(n);
-  for (Index i = 0; i < by_row_.lines(); ++i)
-    for (auto s = by_row_.first[i]; s < by_row_.first[i + 1]; ++s) {
-      row[by_row_.entry[s]] = static_cast<std::int32_t>(i);
-      col[by_row_.entry[s]] = by_row_.other[s];
+  const Lines rows = by_row();
+  for (Index i = 0; i < rows.count; ++i)
+    for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
+      row[rows.entry[s]] = static_cast<std::int32_t>(i);
+      col[rows.entry[s]] = rows.other[s];
     }
   Entries kept{this->rows(), this->cols(), this->symmetric(), {}, {}, {}};
   for (const Index t : which) {

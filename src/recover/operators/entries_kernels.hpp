@@ -31,7 +31,7 @@ UDV_INLINE void over_chunks(Index width, const Body& body) {
 
 /// out[entry] (+)= sum_c left_ic weights_c right_jc for the entries (i, j) of lines begin to end.
 template <int K, typename Scalar>
-UDV_INLINE void dot_lines(const SparseLines& lines, Index begin, Index end, Index width,
+UDV_INLINE void dot_lines(const Lines& lines, Index begin, Index end, Index width,
                           const Scalar* left, const Scalar* weights, const Scalar* right, bool add,
                           Scalar* out) {
   over_chunks<K>(width, [&](auto chunk, Index c) {
@@ -52,9 +52,8 @@ UDV_INLINE void dot_lines(const SparseLines& lines, Index begin, Index end, Inde
 
 /// target_i (+)= weight sum_s z[entry_s] other_(j_s) over the entries s of lines begin to end.
 template <int K, typename Scalar>
-UDV_INLINE void sum_lines(const SparseLines& lines, Index begin, Index end, Index width,
-                          const Scalar* z, Scalar weight, const Scalar* other, bool add,
-                          Scalar* target) {
+UDV_INLINE void sum_lines(const Lines& lines, Index begin, Index end, Index width, const Scalar* z,
+                          Scalar weight, const Scalar* other, bool add, Scalar* target) {
   over_chunks<K>(width, [&](auto chunk, Index c) {
     constexpr int C = decltype(chunk)::value;
     const auto add_entry = [&](Index s, PackedRow<Scalar, C>& sum) {
@@ -86,11 +85,41 @@ UDV_INLINE void sum_lines(const SparseLines& lines, Index begin, Index end, Inde
 
 /// Runs body(begin, end) over lines, on several threads where the work is worth it.
 template <typename Body>
-void over_lines(const SparseLines& lines, Index width, const Body& body) {
+void over_lines(const Lines& lines, Index width, const Body& body) {
   constexpr Index kWorkPerBlock = 1 << 15;  // multiply-adds: some 10 microseconds
-  const Index work = static_cast<Index>(lines.other.size() + 1) * std::max<Index>(width, 1);
+  const Index work = (lines.size() + 1) * std::max<Index>(width, 1);
   const Index blocks = std::clamp<Index>(work / kWorkPerBlock, 1, 64);
-  parallel_blocks(lines.lines(), (lines.lines() + blocks - 1) / blocks, body);
+  parallel_blocks(lines.count, (lines.count + blocks - 1) / blocks, body);
+}
+
+/// Row by row: `measure(width, begin, end)` fills z for the entries of some rows, then
+/// for_u_i (+)= weight sum z v_j; after that, column by column, for_v_j (+)= weight sum z u_i.
+/// Where symmetric, for_v is for_u and gets the sum of both.
+template <typename Scalar, typename Measure>
+void measure_and_gather(const EntriesOperator<Scalar>& op, Index k, const Measure& measure,
+                        const Scalar* z, Scalar weight, const Scalar* U, const Scalar* V,
+                        Scalar* for_u, Scalar* for_v) {
+  with_width(k, [&](auto fixed) {
+    constexpr int K = decltype(fixed)::value;
+    const Lines rows = op.by_row();
+    const auto row_side = [&](Index begin, Index end) {
+      measure(fixed, begin, end);
+      sum_lines<K>(rows, begin, end, k, z, weight, V, false, for_u);
+    };
+    over_lines(rows, 3 * k, [&](Index begin, Index end) {
+      // Line by line the rows of V are still near when they are needed again.
+      if constexpr (K > 0)
+        for (Index i = begin; i < end; ++i) row_side(i, i + 1);
+      else
+        row_side(begin, end);
+    });
+    for (Index t = 0; t < op.by_col().tiles(); ++t) {
+      const Lines cols = op.by_col().tile(t);
+      over_lines(cols, 2 * k, [&](Index begin, Index end) {
+        sum_lines<K>(cols, begin, end, k, z, weight, U, op.symmetric() || t > 0, for_v);
+      });
+    }
+  });
 }
 
 }  // namespace udv::kernels

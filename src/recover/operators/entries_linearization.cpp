@@ -69,7 +69,7 @@ void solve_block(const Scalar* factor, const Scalar* rhs, Index k, Scalar* x) {
 
 // Adds to each line's block the outer products of the rows that its entries meet.
 template <typename Scalar>
-void add_blocks(const SparseLines& lines, const ConstRows<Scalar>& other, bool symmetric,
+void add_blocks(const Lines& lines, const ConstRows<Scalar>& other, bool symmetric,
                 Scalar* blocks) {
   const Index k = other.cols();
   with_width(k, [&](auto fixed) {
@@ -96,7 +96,8 @@ EntriesLinearization<Scalar>::EntriesLinearization(const EntriesOperator<Scalar>
   blocks_.setZero(Z.Z.rows(), size);
   const Index col_block = Z.symmetric ? 0 : op.rows() * size;
   add_blocks<Scalar>(op.by_row(), Z.V(), Z.symmetric, blocks_.data());
-  add_blocks<Scalar>(op.by_col(), Z.U(), Z.symmetric, blocks_.data() + col_block);
+  for (Index t = 0; t < op.by_col().tiles(); ++t)
+    add_blocks<Scalar>(op.by_col().tile(t), Z.U(), Z.symmetric, blocks_.data() + col_block);
 }
 
 template <typename Scalar>
@@ -109,27 +110,14 @@ void EntriesLinearization<Scalar>::normal_product(const RowMatrix<Scalar>& P,
   const Scalar* const PV = P.data() + offset;
   const Vector<Scalar> ones = Vector<Scalar>::Ones(k);
   Y.resize(P.rows(), k);
-  with_width(k, [&](auto fixed) {
+  const auto measure = [&](auto fixed, Index begin, Index end) {
     constexpr int K = decltype(fixed)::value;
-    const SparseLines& rows = op_.by_row();
-    const auto row_side = [&](Index begin, Index end) {
-      kernels::dot_lines<K>(rows, begin, end, k, P.data(), ones.data(), V, false, measured_.data());
-      kernels::dot_lines<K>(rows, begin, end, k, U, ones.data(), PV, true, measured_.data());
-      kernels::sum_lines<K>(rows, begin, end, k, measured_.data(), Scalar(1), V, false, Y.data());
-    };
-    kernels::over_lines(rows, 3 * k, [&](Index begin, Index end) {
-      // Line by line the rows of V are still near when they are needed again.
-      if constexpr (K > 0)
-        for (Index i = begin; i < end; ++i) row_side(i, i + 1);
-      else
-        row_side(begin, end);
-    });
-    const SparseLines& cols = op_.by_col();
-    kernels::over_lines(cols, 2 * k, [&](Index begin, Index end) {
-      kernels::sum_lines<K>(cols, begin, end, k, measured_.data(), Scalar(1), U, Z_.symmetric,
-                            Y.data() + offset);
-    });
-  });
+    kernels::dot_lines<K>(op_.by_row(), begin, end, k, P.data(), ones.data(), V, false,
+                          measured_.data());
+    kernels::dot_lines<K>(op_.by_row(), begin, end, k, U, ones.data(), PV, true, measured_.data());
+  };
+  kernels::measure_and_gather<Scalar>(op_, k, measure, measured_.data(), Scalar(1), U, V, Y.data(),
+                                      Y.data() + offset);
 }
 
 template <typename Scalar>

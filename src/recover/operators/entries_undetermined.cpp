@@ -11,7 +11,7 @@ namespace {
 // nodes: rows 0 .. p-1, then columns p .. p+q-1.
 class EntryGraph {
  public:
-  EntryGraph(const SparseLines& by_row, const SparseLines& by_col, bool symmetric)
+  EntryGraph(const TiledLines& by_row, const TiledLines& by_col, bool symmetric)
       : by_row_(by_row), by_col_(by_col), symmetric_(symmetric) {}
 
   Index nodes() const { return symmetric_ ? by_row_.lines() : by_row_.lines() + by_col_.lines(); }
@@ -34,12 +34,15 @@ class EntryGraph {
 
  private:
   template <typename Visit>
-  static void visit_line(const SparseLines& lines, Index line, Index offset, const Visit& visit) {
-    for (auto s = lines.first[line]; s < lines.first[line + 1]; ++s) visit(offset + lines.other[s]);
+  static void visit_line(const TiledLines& lines, Index line, Index offset, const Visit& visit) {
+    for (Index t = 0; t < lines.tiles(); ++t) {
+      const Lines tile = lines.tile(t);
+      for (auto s = tile.first[line]; s < tile.first[line + 1]; ++s) visit(offset + tile.other[s]);
+    }
   }
 
-  const SparseLines& by_row_;
-  const SparseLines& by_col_;
+  const TiledLines& by_row_;
+  const TiledLines& by_col_;
   bool symmetric_;
 };
 

@@ -9,11 +9,34 @@
 
 namespace udv {
 
-/// One sparse pattern, listed by rows or by columns. Line i holds positions first[i] to first[i+1]:
-/// `other` is the index on the other side, `entry` the number of the measurement.
-struct SparseLines {
-  std::vector<std::int32_t> first, other, entry;
-  Index lines() const { return static_cast<Index>(first.size()) - 1; }
+/// A sparse pattern by lines, which are rows or columns. Line i holds positions first[i] to
+/// first[i+1]: `other` is the index on the other side, `entry` the number of the measurement.
+struct Lines {
+  Index count;
+  const std::int32_t *first, *other, *entry;
+  Index size() const { return first[count] - first[0]; }
+};
+
+/// The same pattern cut into tiles of consecutive measurements, each listed by lines: the
+/// residuals of one tile stay in a near cache while its lines are visited in any order.
+class TiledLines {
+ public:
+  /// Line i gets the measurements t with key[t] = i, in their given order. 0: all in one tile.
+  TiledLines(Index lines, const std::vector<std::int32_t>& key,
+             const std::vector<std::int32_t>& other, Index tile_size = 0);
+  TiledLines() = default;
+
+  Index lines() const { return lines_; }
+  Index tiles() const { return tiles_; }
+  Lines tile(Index t) const {
+    return {lines_, first_.data() + t * lines_, other_.data(), entry_.data()};
+  }
+  /// Measurements in line i.
+  Index line_size(Index i) const;
+
+ private:
+  Index lines_ = 0, tiles_ = 0;
+  std::vector<std::int32_t> first_, other_, entry_;
 };
 
 /// A(X)_t = X(row[t], col[t]). With R the sparse matrix that holds z at these places,
@@ -49,11 +72,11 @@ class EntriesOperator final : public MeasurementOperator<Scalar> {
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;
 
-  const SparseLines& by_row() const { return by_row_; }
-  const SparseLines& by_col() const { return by_col_; }
+  Lines by_row() const { return by_row_.tile(0); }
+  const TiledLines& by_col() const { return by_col_; }
 
  private:
-  SparseLines by_row_, by_col_;
+  TiledLines by_row_, by_col_;
 };
 
 }  // namespace udv
