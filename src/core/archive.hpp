@@ -67,7 +67,7 @@ class ArchiveReader {
  private:
   void raw(void* data, size_t size) {
     require(size <= rest_.size(), "checkpoint: ", rest_.size(), " bytes left, ", size, " expected");
-    std::memcpy(data, rest_.data(), size);
+    if (size > 0) std::memcpy(data, rest_.data(), size);  // an empty matrix has no address
     rest_.remove_prefix(size);
   }
   // A count of items that take at least one byte each.

@@ -62,8 +62,11 @@ void parallel_blocks(Index size, Index block, const std::function<void(Index, In
   }
 }
 
-double dot(const double* a, const double* b, Index size) {
-  using Segment = Eigen::Map<const Eigen::ArrayXd>;
+namespace {
+
+template <typename Real>
+double blocked_dot(const Real* a, const Real* b, Index size) {
+  using Segment = Eigen::Map<const Eigen::Array<Real, Eigen::Dynamic, 1>>;
   if (size <= kReductionBlock) return (Segment(a, size) * Segment(b, size)).sum();
   const Index blocks = (size + kReductionBlock - 1) / kReductionBlock;
   std::vector<double> partial(static_cast<size_t>(blocks));
@@ -79,6 +82,16 @@ double dot(const double* a, const double* b, Index size) {
   double total = 0;
   for (const double value : partial) total += value;
   return total;
+}
+
+}  // namespace
+
+double dot(const double* a, const double* b, Index size) {
+  return blocked_dot(a, b, size);
+}
+
+double dot(const float* a, const float* b, Index size) {
+  return blocked_dot(a, b, size);
 }
 
 FlushToZero::FlushToZero() : saved_(float_mode()) {

@@ -6,20 +6,29 @@
 #include <Eigen/SVD>
 #include <algorithm>
 #include <limits>
+#include <type_traits>
+
+#include "core/instantiate.hpp"
 
 namespace udv {
 namespace {
 
+// Single precision is computed in double: cores are small, and spectra show what is negligible.
+template <typename Scalar>
+using Wide = std::conditional_t<kIsComplex<Scalar>, std::complex<double>, double>;
+
+template <typename Scalar>
 struct ThinQr {
-  Matrix<double> Q;  // p x m, m = min(p, k)
-  Matrix<double> R;  // m x k
+  Matrix<Scalar> Q;  // p x m, m = min(p, k)
+  Matrix<Scalar> R;  // m x k
 };
 
-ThinQr thin_qr(const RowMatrix<double>& U) {
+template <typename Scalar>
+ThinQr<Scalar> thin_qr(const Matrix<Scalar>& U) {
   const Index m = std::min(U.rows(), U.cols());
-  const Eigen::HouseholderQR<Matrix<double>> qr{Matrix<double>(U)};
-  ThinQr result;
-  result.Q = qr.householderQ() * Matrix<double>::Identity(U.rows(), m);
+  const Eigen::HouseholderQR<Matrix<Scalar>> qr{U};
+  ThinQr<Scalar> result;
+  result.Q = qr.householderQ() * Matrix<Scalar>::Identity(U.rows(), m);
   result.R = qr.matrixQR().topRows(m).template triangularView<Eigen::Upper>();
   return result;
 }
@@ -27,35 +36,49 @@ ThinQr thin_qr(const RowMatrix<double>& U) {
 // Jacobi is the more accurate one, divide and conquer the one that is still fast for large cores.
 constexpr Index kLargeCore = 128;
 
-FactoredSvd core_svd(const Matrix<double>& core) {
+template <typename Scalar>
+FactoredSvd<Scalar> core_svd(const Matrix<Scalar>& core) {
   constexpr unsigned kThin = Eigen::ComputeThinU | Eigen::ComputeThinV;
   if (core.cols() <= kLargeCore) {
-    const Eigen::JacobiSVD<Matrix<double>> svd(core, kThin);
+    const Eigen::JacobiSVD<Matrix<Scalar>> svd(core, kThin);
     return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
   }
-  const Eigen::BDCSVD<Matrix<double>> svd(core, kThin);
+  const Eigen::BDCSVD<Matrix<Scalar>> svd(core, kThin);
   return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
 }
 
 }  // namespace
 
-FactoredSvd factored_svd(const RowMatrix<double>& U, const Vector<double>& d,
-                         const RowMatrix<double>& V) {
-  if (d.size() == 0) return {U, d, V};
-  const ThinQr left = thin_qr(U);
-  const ThinQr right = thin_qr(V);
-  const Matrix<double> core = left.R * d.asDiagonal() * right.R.transpose();
-  const FactoredSvd small = core_svd(core);
-  return {left.Q * small.U, small.s, right.Q * small.V};
+template <typename Scalar>
+FactoredSvd<Scalar> factored_svd(const RowMatrix<Scalar>& U, const Reals<Scalar>& d,
+                                 const RowMatrix<Scalar>& V) {
+  using W = Wide<Scalar>;
+  if (d.size() == 0) return {U, d.template cast<double>(), V};
+  const auto left = thin_qr<W>(U.template cast<W>());
+  const auto right = thin_qr<W>(V.template cast<W>());
+  const Matrix<W> core = left.R * d.template cast<W>().asDiagonal() * right.R.adjoint();
+  const auto small = core_svd<W>(core);
+  return {(left.Q * small.U).template cast<Scalar>(), small.s,
+          (right.Q * small.V).template cast<Scalar>()};
 }
 
-FactoredSvd factored_eigen(const RowMatrix<double>& U, const Vector<double>& d) {
-  if (d.size() == 0) return {U, d, {}};
-  const ThinQr qr = thin_qr(U);
-  const Matrix<double> core = qr.R * d.asDiagonal() * qr.R.transpose();
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(core);
-  return {qr.Q * eigen.eigenvectors().rowwise().reverse(), eigen.eigenvalues().reverse(), {}};
+template <typename Scalar>
+FactoredSvd<Scalar> factored_eigen(const RowMatrix<Scalar>& U, const Reals<Scalar>& d) {
+  using W = Wide<Scalar>;
+  if (d.size() == 0) return {U, d.template cast<double>(), {}};
+  const auto qr = thin_qr<W>(U.template cast<W>());
+  const Matrix<W> core = qr.R * d.template cast<W>().asDiagonal() * qr.R.adjoint();
+  const Eigen::SelfAdjointEigenSolver<Matrix<W>> eigen(core);
+  return {(qr.Q * eigen.eigenvectors().rowwise().reverse()).template cast<Scalar>(),
+          eigen.eigenvalues().reverse(),
+          {}};
 }
+
+#define UDV_INSTANTIATE(Scalar)                                                             \
+  template FactoredSvd<Scalar> factored_svd(const RowMatrix<Scalar>&, const Reals<Scalar>&, \
+                                            const RowMatrix<Scalar>&);                      \
+  template FactoredSvd<Scalar> factored_eigen(const RowMatrix<Scalar>&, const Reals<Scalar>&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 Index numerical_rank(const Vector<double>& spectrum, double tolerance) {
   if (spectrum.size() == 0 || !(spectrum(0) > 0)) return 0;

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/instantiate.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/random.hpp"
 #include "udv/core/spectrum.hpp"
@@ -16,7 +17,8 @@
 namespace udv {
 namespace {
 
-void check_measurements(const Vector<double>& b, Index expected) {
+template <typename Real>
+void check_measurements(const Vector<Real>& b, Index expected) {
   require(b.size() == expected, "b has ", b.size(), " values, ", expected, " expected");
   for (Index i = 0; i < b.size(); ++i)
     require(std::isfinite(b(i)), "measurement ", i, " is ", b(i), ", a finite number expected");
@@ -74,27 +76,32 @@ Problem completion(const Entries& entries) {
   return problem;
 }
 
-Problem sensing(RowMatrix<double> measurements, Vector<double> b, Index rows, Index cols,
-                bool symmetric) {
-  Problem problem;
-  check_measurements(b, measurements.rows());
+template <typename Scalar>
+BasicProblem<Scalar> sensing(RowMatrix<Scalar> measurements, Reals<Scalar> b, Index rows,
+                             Index cols, bool symmetric) {
+  BasicProblem<Scalar> problem;
   problem.op =
-      std::make_shared<DenseOperator<double>>(std::move(measurements), rows, cols, symmetric);
+      std::make_shared<DenseOperator<Scalar>>(std::move(measurements), rows, cols, symmetric);
+  check_measurements(b, problem.op->num_measurements());
   problem.b = std::move(b);
   return problem;
 }
 
-Problem quadratic_sensing(RowMatrix<double> vectors, Vector<double> b) {
-  Problem problem;
+template <typename Scalar>
+BasicProblem<Scalar> quadratic_sensing(RowMatrix<Scalar> vectors, Reals<Scalar> b) {
+  BasicProblem<Scalar> problem;
   check_measurements(b, vectors.rows());
-  problem.op = std::make_shared<RankOneOperator<double>>(std::move(vectors));
+  problem.op = std::make_shared<RankOneOperator<Scalar>>(std::move(vectors));
   problem.b = std::move(b);
   return problem;
 }
 
-std::pair<Problem, Problem> split(const Problem& problem, double held_out_share,
-                                  std::uint64_t seed) {
-  const Index n = problem.b.size();
+template <typename Scalar>
+std::pair<BasicProblem<Scalar>, BasicProblem<Scalar>> split(const BasicProblem<Scalar>& problem,
+                                                            double held_out_share,
+                                                            std::uint64_t seed) {
+  const Index parts = problem.op->parts();
+  const Index n = problem.b.size() / parts;
   const auto held = static_cast<Index>(std::llround(held_out_share * static_cast<double>(n)));
   require(held > 0 && held < n, "holdout: ", held, " of ", n,
           " measurements would be held out, at least 1 and fewer than all expected");
@@ -106,10 +113,20 @@ std::pair<Problem, Problem> split(const Problem& problem, double held_out_share,
   const auto part = [&](auto begin, auto end) {
     std::vector<Index> which(begin, end);
     std::sort(which.begin(), which.end());
-    return Problem{problem.op->subset(which), problem.b(which)};
+    std::vector<Index> numbers;
+    for (const Index i : which)
+      for (Index k = 0; k < parts; ++k) numbers.push_back(parts * i + k);
+    return BasicProblem<Scalar>{problem.op->subset(which), problem.b(numbers)};
   };
   return {part(order.begin() + held, order.end()), part(order.begin(), order.begin() + held)};
 }
+
+#define UDV_INSTANTIATE(Scalar)                                                                \
+  template BasicProblem<Scalar> sensing(RowMatrix<Scalar>, Reals<Scalar>, Index, Index, bool); \
+  template BasicProblem<Scalar> quadratic_sensing(RowMatrix<Scalar>, Reals<Scalar>);           \
+  template std::pair<BasicProblem<Scalar>, BasicProblem<Scalar>> split(                        \
+      const BasicProblem<Scalar>&, double, std::uint64_t);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 Planted planted_completion(const PlantedOptions& options) {
   Random random(options.seed, kStreamProblem);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/instantiate.hpp"
 #include "recover/solver/recorder.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
@@ -15,9 +16,12 @@
 namespace udv {
 namespace {
 
-constexpr double kDefaultTolerance = 1e-10;
-constexpr double kRankTolerance = 1e-10;  // singular values below this share do not count
-constexpr double kSizeAgainstBall = 5;    // |X|_F after scaling, ball of radius 1
+// A residual that counts as zero, and the share of a singular value that does not count.
+template <typename Scalar>
+constexpr double kDefaultTolerance = std::max(1e-10, 80 * kEpsilon<Scalar>);
+template <typename Scalar>
+constexpr double kRankTolerance = std::max(1e-10, 80 * kEpsilon<Scalar>);
+constexpr double kSizeAgainstBall = 5;  // |X|_F after scaling, ball of radius 1
 constexpr Index kDefaultGradientSteps = 100'000;
 constexpr Index kStartIterations = 1024;  // longest gradient run before the polish
 constexpr double kStartDeadShare = 1e-14;
@@ -33,8 +37,9 @@ class Fingerprint {
   requires std::is_arithmetic_v<T>
   void add(T number) { add(&number, sizeof(number)); }
   void add(std::string_view text) { add(text.data(), text.size()); }
-  void add(const Vector<double>& values) {
-    add(values.data(), static_cast<size_t>(values.size()) * sizeof(double));
+  template <typename Real>
+  void add(const Vector<Real>& values) {
+    add(values.data(), static_cast<size_t>(values.size()) * sizeof(Real));
   }
   std::uint64_t value() const { return value_; }
 
@@ -43,12 +48,13 @@ class Fingerprint {
 };
 
 // Of everything that decides the numbers; the operator by what it says of a random matrix.
-std::uint64_t fingerprint(const Problem& problem, const RecoverOptions& o) {
+template <typename Scalar>
+std::uint64_t fingerprint(const BasicProblem<Scalar>& problem, const RecoverOptions& o) {
   const auto& op = *problem.op;
   Random random(7, kStreamProbe);
-  Stack<double> probe(op.rows(), op.cols(), op.symmetric(), 1);
+  Stack<Scalar> probe(op.rows(), op.cols(), op.symmetric(), 1);
   random.fill_normal(probe.Z);
-  Vector<double> seen;
+  Reals<Scalar> seen;
   apply_stack(op, probe, seen);
   Fingerprint print;
   print.add(version());
@@ -72,7 +78,8 @@ std::uint64_t fingerprint(const Problem& problem, const RecoverOptions& o) {
   return print.value();
 }
 
-double scale_of(const Problem& problem, const RecoverOptions& options) {
+template <typename Scalar>
+double scale_of(const BasicProblem<Scalar>& problem, const RecoverOptions& options) {
   const double norm = problem.b.stableNorm();
   switch (options.scale_rule) {
     case ScaleRule::kAuto:
@@ -86,8 +93,7 @@ double scale_of(const Problem& problem, const RecoverOptions& options) {
   }
 }
 
-const Method& method_of(const Problem& problem, const RecoverOptions& options) {
-  const bool symmetric = problem.op->symmetric();
+const Method& method_of(bool symmetric, const RecoverOptions& options) {
   const Method& method =
       method_named(options.method == "auto" ? (symmetric ? "udu" : "udv") : options.method);
   require(method.symmetric == symmetric, "method ", method.name, " is for ",
@@ -97,25 +103,27 @@ const Method& method_of(const Problem& problem, const RecoverOptions& options) {
 }
 
 // One solve, from the scaled problem to the answer.
+template <typename Scalar>
 class Solve {
  public:
-  Solve(const Problem& problem, const RecoverOptions& options, const RecoverHooks& hooks)
+  Solve(const BasicProblem<Scalar>& problem, const RecoverOptions& options,
+        const BasicHooks<Scalar>& hooks)
       : used_(problem),
         options_(options),
         hooks_(hooks),
-        method_(method_of(problem, options)),
+        method_(method_of(problem.op->symmetric(), options)),
         recorder_(options.record, hooks.observer) {
     if (options.holdout > 0)
       std::tie(used_, held_out_) = split(problem, options.holdout, options.seed);
     scale_ = scale_of(used_, options);
-    b_ = scale_ * used_.b;
+    b_ = real(scale_) * used_.b;
     const double size = squared_norm(b_);
     require(std::isfinite(size), "scale ", scale_, " makes the measurements overflow");
     require(size > 1e-280, "scale ", scale_, " makes the measurements vanish");
     checkpoint_.fingerprint = fingerprint(problem, options);
   }
 
-  Recovery run() {
+  BasicRecovery<Scalar> run() {
     resume();
     if (!options_.polish || options_.start == Start::kDynamics) run_gradient();
     const bool used_up =
@@ -177,24 +185,24 @@ class Solve {
       // With a polish to come, columns that the data could not determine are not even started.
       const Index start_columns =
           options_.polish ? largest_determined_rank(*used_.op, columns()) : columns();
-      checkpoint_.gradient = ProjectedGradient::start(
-          Factorization<double>(method_, used_.op->rows(), used_.op->cols(), start_columns,
+      checkpoint_.gradient = ProjectedGradient<Scalar>::start(
+          Factorization<Scalar>(method_, used_.op->rows(), used_.op->cols(), start_columns,
                                 options_.init_norm, options_.seed),
-          StepRule(options_.step));
+          BasicStepRule<Scalar>(options_.step));
       checkpoint_.has_gradient = true;
     }
     // A finished gradient run of an interrupted polish is not run again.
     const GradientStop before = checkpoint_.gradient.stop;
     if (before != GradientStop::kRunning && before != GradientStop::kObserver) return;
-    ProjectedGradient solver(*used_.op, b_, gradient);
-    solver.run(checkpoint_.gradient, [this](const GradientState& state) {
+    ProjectedGradient<Scalar> solver(*used_.op, b_, gradient);
+    solver.run(checkpoint_.gradient, [this](const BasicGradientState<Scalar>& state) {
       return go_on(recorder_.observe(state, 1 / (scale_ * scale_)));
     });
     recorder_.finish(checkpoint_.gradient, 1 / (scale_ * scale_));
   }
 
   void take_gradient_result() {
-    const GradientState& state = checkpoint_.gradient;
+    const BasicGradientState<Scalar>& state = checkpoint_.gradient;
     factors_ = state.factors;
     result_.alpha = options_.alpha.value_or(1);
     result_.step = state.step_rule.step();
@@ -217,13 +225,13 @@ class Solve {
     RankWalkOptions walk_options;
     walk_options.max_rank = options_.max_rank;
     walk_options.rule.noise_sigma = options_.noise_sigma * scale_;
-    walk_options.rule.zero_residual = options_.tolerance.value_or(kDefaultTolerance);
+    walk_options.rule.zero_residual = options_.tolerance.value_or(kDefaultTolerance<Scalar>);
     walk_options.shrinkage = options_.shrinkage;
     walk_options.seed = options_.seed;
-    RankWalk<double> walk(*used_.op, b_, walk_options);
+    RankWalk<Scalar> walk(*used_.op, b_, walk_options);
     walk.set_journal(std::move(checkpoint_.journal));
     if (held_out_.op)
-      walk.set_held_out([this](const Stack<double>& Z) { return held_out_error(Z); });
+      walk.set_held_out([this](const Stack<Scalar>& Z) { return held_out_error(Z); });
     const Index limit = options_.max_iterations;
     walking_ = true;  // from here the journal is the state: saved after whole fits only
     walk.set_monitor([&](const FitStep& step) {
@@ -231,7 +239,7 @@ class Solve {
       over_limit_ = limit > 0 && recorder_.next_iteration() > limit;
       return wanted && !over_limit_;
     });
-    walk.set_on_fit([&](const std::vector<RankFit<double>>& journal) {
+    walk.set_on_fit([&](const std::vector<RankFit<Scalar>>& journal) {
       if (hooks_.save && recorder_.seconds() - last_save_ > hooks_.save_every_seconds) {
         checkpoint_.journal = journal;
         save();
@@ -248,28 +256,29 @@ class Solve {
     take_balanced(outcome.fit.Z);
   }
 
-  double held_out_error(const Stack<double>& Z) const {
-    Vector<double> predicted;
+  double held_out_error(const Stack<Scalar>& Z) const {
+    Reals<Scalar> predicted;
     apply_stack(*held_out_.op, Z, predicted);
-    return (predicted - scale_ * held_out_.b).squaredNorm();
+    return (predicted - real(scale_) * held_out_.b).squaredNorm();
   }
 
-  std::optional<Stack<double>> start_stack() const {
+  std::optional<Stack<Scalar>> start_stack() const {
     if (!checkpoint_.has_gradient) return std::nullopt;
-    const GradientState& state = checkpoint_.gradient;
+    const BasicGradientState<Scalar>& state = checkpoint_.gradient;
     return leading_columns(balanced(state.factors.absorbed()), std::max<Index>(1, state.live));
   }
 
   // X = U diag(s) V^T from its SVD for methods with a diagonal factor, else U V^T.
-  void take_balanced(const Stack<double>& fit) {
-    Stack<double> Z = balanced(fit);
-    Vector<double> d = Vector<double>::Ones(Z.rank());
+  void take_balanced(const Stack<Scalar>& fit) {
+    Stack<Scalar> Z = balanced(fit);
+    Reals<Scalar> d = Reals<Scalar>::Ones(Z.rank());
     if (method_.diagonal) {
       d = Z.U().colwise().squaredNorm().transpose();
-      const Vector<double> inverse = d.cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
-      Z.Z = Z.Z * inverse.asDiagonal();
+      constexpr auto kTiny = std::numeric_limits<RealOf<Scalar>>::min();
+      const Reals<Scalar> inverse = d.cwiseMax(kTiny).cwiseSqrt().cwiseInverse();
+      Z.Z = Z.Z * inverse.template cast<Scalar>().asDiagonal();
     }
-    factors_ = Factorization<double>(method_, std::move(Z), std::move(d));
+    factors_ = Factorization<Scalar>(method_, std::move(Z), std::move(d));
     result_.alpha = method_.diagonal ? std::max(1.0, factors_.norm_u()) : 1.0;
   }
 
@@ -296,7 +305,7 @@ class Solve {
   // Residual, spectrum, certificate and what the data leave open, all in scaled units.
   void measure() {
     const auto& op = *used_.op;
-    Vector<double> residual;
+    Reals<Scalar> residual;
     factors_.measure(op, residual);
     residual -= b_;
     result_.objective = 0.5 * squared_norm(residual);
@@ -314,7 +323,7 @@ class Solve {
       const double squared = held_out_error(factors_.absorbed());
       result_.holdout_rmse = std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
     }
-    const double tolerance = options_.tolerance.value_or(kDefaultTolerance);
+    const double tolerance = options_.tolerance.value_or(kDefaultTolerance<Scalar>);
     // A gradient run that has lost all its columns stands still, but it has found nothing.
     const bool lost = !result_.polished && result_.rank == 0;
     result_.converged = !lost && (result_.relative_residual <= tolerance ||
@@ -324,7 +333,7 @@ class Solve {
   void take_spectrum() {
     Vector<double> s = factors_.svd().s.cwiseAbs();
     std::sort(s.begin(), s.end(), std::greater<>());
-    result_.rank = numerical_rank(s, kRankTolerance);
+    result_.rank = numerical_rank(s, kRankTolerance<Scalar>);
     result_.rank_gap = rank_gap(s, result_.rank);
     // One value past the rank, so that a reader sees the gap.
     const Index smaller = std::min(used_.op->rows(), used_.op->cols());
@@ -335,26 +344,28 @@ class Solve {
   }
 
   void unscale() {
-    const Stack<double>& Z = factors_.stack();
-    const double root = method_.diagonal ? 1.0 : 1 / std::sqrt(scale_);
+    const Stack<Scalar>& Z = factors_.stack();
+    const auto root = real(method_.diagonal ? 1.0 : 1 / std::sqrt(scale_));
     result_.U = root * Z.U();
     if (!Z.symmetric) result_.V = root * Z.V();
-    result_.d = method_.diagonal ? Vector<double>(factors_.d() / scale_) : factors_.d();
+    result_.d = method_.diagonal ? Reals<Scalar>(factors_.d() / real(scale_)) : factors_.d();
     result_.objective /= scale_ * scale_;
   }
 
-  static constexpr double kCertificateTolerance = 1e-6;
+  static RealOf<Scalar> real(double value) { return static_cast<RealOf<Scalar>>(value); }
 
-  Problem used_, held_out_;
+  static constexpr double kCertificateTolerance = std::max(1e-6, 1e4 * kEpsilon<Scalar>);
+
+  BasicProblem<Scalar> used_, held_out_;
   const RecoverOptions& options_;
-  const RecoverHooks& hooks_;
+  const BasicHooks<Scalar>& hooks_;
   const Method& method_;
   double scale_ = 1;
-  Vector<double> b_;
+  Reals<Scalar> b_;
   Recorder recorder_;
-  Checkpoint checkpoint_;
-  Factorization<double> factors_;
-  Recovery result_;
+  BasicCheckpoint<Scalar> checkpoint_;
+  Factorization<Scalar> factors_;
+  BasicRecovery<Scalar> result_;
   Verdict stop_ = Verdict::kContinue;
   bool over_limit_ = false;
   bool walking_ = false;
@@ -363,22 +374,31 @@ class Solve {
 
 }  // namespace
 
-void check(const Problem& problem, const RecoverOptions& options) {
+template <typename Scalar>
+void check(const BasicProblem<Scalar>& problem, const RecoverOptions& options) {
   options.validate();
   require(problem.op != nullptr, "the problem has no measurement operator");
   require(problem.b.size() == problem.op->num_measurements(), "b has ", problem.b.size(),
           " values, ", problem.op->num_measurements(), " expected");
   const FlushToZero flush;
-  Solve(problem, options, {});
+  Solve<Scalar>(problem, options, {});
 }
 
-Recovery recover(const Problem& problem, const RecoverOptions& options, const RecoverHooks& hooks) {
+template <typename Scalar>
+BasicRecovery<Scalar> recover(const BasicProblem<Scalar>& problem, const RecoverOptions& options,
+                              const BasicHooks<Scalar>& hooks) {
   options.validate();
   require(problem.op != nullptr, "the problem has no measurement operator");
   require(problem.b.size() == problem.op->num_measurements(), "b has ", problem.b.size(),
           " values, ", problem.op->num_measurements(), " expected");
   const FlushToZero flush;
-  return Solve(problem, options, hooks).run();
+  return Solve<Scalar>(problem, options, hooks).run();
 }
+
+#define UDV_INSTANTIATE(Scalar)                                                              \
+  template void check(const BasicProblem<Scalar>&, const RecoverOptions&);                   \
+  template BasicRecovery<Scalar> recover(const BasicProblem<Scalar>&, const RecoverOptions&, \
+                                         const BasicHooks<Scalar>&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

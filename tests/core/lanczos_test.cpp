@@ -18,10 +18,10 @@ Matrix<double> random_symmetric(Index n, std::uint64_t seed) {
   return G + G.transpose();
 }
 
-EigenPairs smallest_of(const Matrix<double>& S, Index count, Index steps) {
+EigenPairs<double> smallest_of(const Matrix<double>& S, Index count, Index steps) {
   Random random(1, testing::kTestStream);
   const auto product = [&](const Vector<double>& x, Vector<double>& y) { y = S * x; };
-  return smallest_eigenpairs(S.rows(), product, count, steps, random);
+  return smallest_eigenpairs<double>(S.rows(), product, count, steps, random);
 }
 
 // Full reorthogonalisation: rounding grows with the number of steps at most.
@@ -99,7 +99,7 @@ TEST(Lanczos, IsScaleInvariant) {
 double smallest_value_of(const Matrix<double>& S, double tolerance, Index max_steps) {
   Random random(1, testing::kTestStream);
   const auto product = [&](const Vector<double>& x, Vector<double>& y) { y = S * x; };
-  return smallest_eigenvalue(S.rows(), product, tolerance, max_steps, random);
+  return smallest_eigenvalue<double>(S.rows(), product, tolerance, max_steps, random);
 }
 
 TEST(SmallestEigenvalue, IsExactWhereTheWholeSpaceIsSearched) {
@@ -128,7 +128,7 @@ TEST(SmallestEigenvalue, TakesNoMoreStepsThanAllowed) {
   const Matrix<double> S = random_symmetric(100, 8);
   int products = 0;
   Random random(1, testing::kTestStream);
-  smallest_eigenvalue(
+  smallest_eigenvalue<double>(
       100,
       [&](const Vector<double>& x, Vector<double>& y) {
         ++products;

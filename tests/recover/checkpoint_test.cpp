@@ -65,14 +65,14 @@ TEST(CheckpointBytes, RoundTripAnEmptyCheckpoint) {
 }
 
 TEST(CheckpointBytes, NameTheVersion) {
-  const std::string header = message("udv checkpoint ", version(), "\n");
+  const std::string header = message("udv checkpoint ", version(), " float64\n");
   EXPECT_EQ(sample_bytes().substr(0, header.size()), header);
   std::string other = sample_bytes();
   other[15] = 'x';
   EXPECT_EQ(error_of([&] { checkpoint_from_bytes(other); }),
-            message("not a checkpoint of udv ", version()));
+            message("not a checkpoint of udv ", version(), " with float64 numbers"));
   EXPECT_EQ(error_of([] { checkpoint_from_bytes(""); }),
-            message("not a checkpoint of udv ", version()));
+            message("not a checkpoint of udv ", version(), " with float64 numbers"));
 }
 
 TEST(CheckpointBytes, AreRefusedWhereverTheyAreCutShort) {

@@ -45,7 +45,7 @@ TEST_P(GoldenTrace, FirstTenLossesAreThoseOfTheReference) {
   GradientOptions options;
   options.max_iterations = 10;
   std::vector<double> losses;
-  auto state = ProjectedGradient::start(golden_start(method), StepRule(kStep));
+  auto state = ProjectedGradient<double>::start(golden_start(method), StepRule(kStep));
   ProjectedGradient(*problem.op, problem.b, options).run(state, [&](const GradientState& now) {
     losses.push_back(now.objective);
     return true;

@@ -115,7 +115,7 @@ TEST(UserOperator, RefusesFunctionsThatContradictEachOther) {
       inner(2 * z, V, out);
     };
   };
-  EXPECT_EQ(user_error(doubled).find("user: not adjoint to each other: <A(UV^T), z> = "), 0u);
+  EXPECT_EQ(user_error(doubled).find("user: not adjoint to each other: <A(UV^*), z> = "), 0u);
   EXPECT_EQ(user_error(doubled, true).find("user: not adjoint to each other"), 0u);
 }
 

@@ -32,7 +32,7 @@ Problem small_problem(const Method& method) {
 
 GradientState start_of(const Method& method, const Problem& problem, Index columns,
                        StepRule rule = StepRule(0.1)) {
-  return ProjectedGradient::start(
+  return ProjectedGradient<double>::start(
       Factorization<double>(method, problem.op->rows(), problem.op->cols(), columns, 0.5, 1), rule);
 }
 
@@ -40,7 +40,7 @@ GradientState start_of(const Method& method, const Problem& problem, Index colum
 Factorization<double> stepped(const Problem& problem, Factorization<double> x, Index count) {
   GradientOptions options;
   options.max_iterations = count;
-  auto state = ProjectedGradient::start(std::move(x), StepRule(0.1));
+  auto state = ProjectedGradient<double>::start(std::move(x), StepRule(0.1));
   ProjectedGradient(*problem.op, problem.b, options).run(state, always);
   return state.factors;
 }
@@ -134,7 +134,7 @@ TEST(ProjectedGradient, DropsDeadColumnsAndRemembersTheNamesOfTheOthers) {
   const auto x = Factorization<double>(method, Z, Vector<double>::Ones(6));
   GradientOptions options;
   options.max_iterations = 64;
-  auto state = ProjectedGradient::start(x, StepRule(0.1));
+  auto state = ProjectedGradient<double>::start(x, StepRule(0.1));
   ProjectedGradient(*problem.op, problem.b, options).run(state, always);
   EXPECT_EQ(state.names, (std::vector<Index>{0, 2, 3, 5}));
   EXPECT_EQ(state.factors.columns(), 4);
@@ -148,7 +148,7 @@ TEST(ProjectedGradient, KeepsLongColumnsWhoseWeightIsZero) {
   Stack<double> Z(3, 3, true, 2);
   Z.Z(0, 0) = 0.9;
   Z.Z(2, 1) = 0.4;
-  auto state = ProjectedGradient::start(
+  auto state = ProjectedGradient<double>::start(
       Factorization<double>(method, Z, Vector<double>::Unit(2, 0)), StepRule(0.001));
   GradientOptions options;
   options.max_iterations = 64;

@@ -19,10 +19,15 @@ void parallel_blocks(Index size, Index block, const std::function<void(Index, In
 
 /// <a, b> for equally shaped dense arrays, block by block in a fixed order.
 double dot(const double* a, const double* b, Index size);
+double dot(const float* a, const float* b, Index size);
 
+/// Re <a, b>: a complex array counts as a real one of twice the length.
 template <typename Left, typename Right>
 double dot(const Eigen::PlainObjectBase<Left>& a, const Eigen::PlainObjectBase<Right>& b) {
-  return dot(a.data(), b.data(), a.size());
+  using Real = RealOf<typename Left::Scalar>;
+  constexpr Index kParts = sizeof(typename Left::Scalar) / sizeof(Real);
+  return dot(reinterpret_cast<const Real*>(a.data()), reinterpret_cast<const Real*>(b.data()),
+             kParts * a.size());
 }
 
 template <typename Dense>

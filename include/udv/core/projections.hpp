@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "udv/core/types.hpp"
 
 namespace udv {
@@ -10,7 +12,7 @@ template <typename Dense>
 bool project_frobenius_ball(Dense&& U, double radius) {
   const double norm = U.norm();
   const bool outside = norm > radius;
-  if (outside) U *= radius / norm;
+  if (outside) U *= static_cast<typename std::decay_t<Dense>::RealScalar>(radius / norm);
   return outside;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <random>
 
@@ -23,10 +24,21 @@ class Random {
   template <typename Dense>
   void fill_normal(Eigen::MatrixBase<Dense>& values) {
     for (Index i = 0; i < values.rows(); ++i)
-      for (Index j = 0; j < values.cols(); ++j) values(i, j) = normal();
+      for (Index j = 0; j < values.cols(); ++j) draw_normal(values(i, j));
   }
 
  private:
+  template <typename Real>
+  void draw_normal(Real& value) {
+    value = static_cast<Real>(normal());
+  }
+  /// E|z|^2 = 1, real part first.
+  template <typename Real>
+  void draw_normal(std::complex<Real>& value) {
+    const double re = normal() * std::sqrt(0.5), im = normal() * std::sqrt(0.5);
+    value = {static_cast<Real>(re), static_cast<Real>(im)};
+  }
+
   std::mt19937_64 engine_;
   double spare_ = 0;
   bool has_spare_ = false;

@@ -5,21 +5,24 @@
 
 namespace udv {
 
-/// X = U diag(s) V^T with orthonormal columns and s >= 0, largest first.
+/// X = U diag(s) V^* with orthonormal columns and s >= 0, largest first.
 /// For a symmetric X, V is empty and s holds eigenvalues (of either sign, largest first).
+template <typename Scalar>
 struct FactoredSvd {
-  RowMatrix<double> U;
+  RowMatrix<Scalar> U;
   Vector<double> s;
-  RowMatrix<double> V;
+  RowMatrix<Scalar> V;
 };
 
-/// SVD of X = U diag(d) V^T from its factors: QR of both, then an SVD of the k x k core.
-/// X itself is never formed. O((p + q) k^2 + k^3).
-FactoredSvd factored_svd(const RowMatrix<double>& U, const Vector<double>& d,
-                         const RowMatrix<double>& V);
+/// SVD of X = U diag(d) V^* from its factors: QR of both, then an SVD of the k x k core, in double
+/// precision. X itself is never formed. O((p + q) k^2 + k^3).
+template <typename Scalar>
+FactoredSvd<Scalar> factored_svd(const RowMatrix<Scalar>& U, const Reals<Scalar>& d,
+                                 const RowMatrix<Scalar>& V);
 
-/// Eigendecomposition of X = U diag(d) U^T from its factor, in the same way.
-FactoredSvd factored_eigen(const RowMatrix<double>& U, const Vector<double>& d);
+/// Eigendecomposition of X = U diag(d) U^* from its factor, in the same way.
+template <typename Scalar>
+FactoredSvd<Scalar> factored_eigen(const RowMatrix<Scalar>& U, const Reals<Scalar>& d);
 
 /// Number of values above `tolerance` times the first one.
 Index numerical_rank(const Vector<double>& spectrum, double tolerance);

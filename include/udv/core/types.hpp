@@ -2,16 +2,39 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <complex>
+#include <limits>
 
 namespace udv {
 
 using Index = Eigen::Index;
 
+/// The library works over float, double and the complex numbers made of them. Factors are of type
+/// Scalar; measurements, residuals and the weights d are real numbers whatever X is.
 template <typename Scalar>
 using RealOf = typename Eigen::NumTraits<Scalar>::Real;
 
 template <typename Scalar>
+inline constexpr bool kIsComplex = Eigen::NumTraits<Scalar>::IsComplex;
+
+/// As NumPy and run.json call it: float32, float64, complex64, complex128.
+template <typename Scalar>
+constexpr const char* scalar_name() {
+  constexpr bool kSingle = sizeof(RealOf<Scalar>) == 4;
+  return kIsComplex<Scalar> ? (kSingle ? "complex64" : "complex128")
+                            : (kSingle ? "float32" : "float64");
+}
+
+/// Rounding unit of a scalar type's real numbers.
+template <typename Scalar>
+inline constexpr double kEpsilon = std::numeric_limits<RealOf<Scalar>>::epsilon();
+
+template <typename Scalar>
 using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
+
+/// Measurements, residuals and weights of a problem over Scalar.
+template <typename Scalar>
+using Reals = Vector<RealOf<Scalar>>;
 
 /// Small dense matrices: cores of factorizations, normal equations.
 template <typename Scalar>

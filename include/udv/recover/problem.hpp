@@ -11,25 +11,33 @@
 namespace udv {
 
 /// Find X of low rank with A(X) = b.
-struct Problem {
-  std::shared_ptr<const MeasurementOperator<double>> op;
-  Vector<double> b;
+template <typename Scalar>
+struct BasicProblem {
+  std::shared_ptr<const MeasurementOperator<Scalar>> op;
+  Reals<Scalar> b;
 };
+
+using Problem = BasicProblem<double>;
 
 /// Matrix completion. Entries are taken in any order; throws InvalidArgument where an index or a
 /// value makes no sense, or all values are zero.
 Problem completion(const Entries& entries);
 
 /// b_i = <A_i, X>; the rows of `measurements` are the A_i, each row by row.
-Problem sensing(RowMatrix<double> measurements, Vector<double> b, Index rows, Index cols,
-                bool symmetric);
+template <typename Scalar>
+BasicProblem<Scalar> sensing(RowMatrix<Scalar> measurements, Reals<Scalar> b, Index rows,
+                             Index cols, bool symmetric);
 
-/// b_i = a_i^T X a_i with the rows of `vectors`; X is positive semidefinite.
-Problem quadratic_sensing(RowMatrix<double> vectors, Vector<double> b);
+/// b_i = w_i X w_i^* with the rows w_i of `vectors`; X is positive semidefinite. For X = x x^*
+/// these are the intensities |W x|^2.
+template <typename Scalar>
+BasicProblem<Scalar> quadratic_sensing(RowMatrix<Scalar> vectors, Reals<Scalar> b);
 
 /// Measurements that are used and measurements that are held out, chosen by the seed.
-std::pair<Problem, Problem> split(const Problem& problem, double held_out_share,
-                                  std::uint64_t seed);
+template <typename Scalar>
+std::pair<BasicProblem<Scalar>, BasicProblem<Scalar>> split(const BasicProblem<Scalar>& problem,
+                                                            double held_out_share,
+                                                            std::uint64_t seed);
 
 /// A made-up problem whose answer is known.
 struct PlantedOptions {

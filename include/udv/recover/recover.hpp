@@ -11,21 +11,28 @@
 namespace udv {
 
 /// What a caller may hang onto a solve.
-struct RecoverHooks {
-  Observer observer;                            ///< at recorded iterations, and every 50 ms
-  std::function<void(const Checkpoint&)> save;  ///< when stopped early, and now and then
+template <typename Scalar>
+struct BasicHooks {
+  Observer observer;  ///< at recorded iterations, and every 50 ms
+  /// When stopped early, and now and then.
+  std::function<void(const BasicCheckpoint<Scalar>&)> save;
   double save_every_seconds = 30;
-  const Checkpoint* resume = nullptr;  ///< go on from here, to the same numbers
+  const BasicCheckpoint<Scalar>* resume = nullptr;  ///< go on from here, to the same numbers
 };
 
+using RecoverHooks = BasicHooks<double>;
+
 /// Throws InvalidArgument where recover() would, without solving anything.
-void check(const Problem& problem, const RecoverOptions& options);
+template <typename Scalar>
+void check(const BasicProblem<Scalar>& problem, const RecoverOptions& options);
 
 /// Recovers a low-rank X from its measurements. With the default options nothing is to be chosen:
 /// a walk in the rank with second-order fits finds the smallest rank that explains the data, and
 /// the answer comes with a certificate. With `polish` off it is projected gradient alone.
 /// Same problem, options and seed: same bits, for any number of threads.
-Recovery recover(const Problem& problem, const RecoverOptions& options = {},
-                 const RecoverHooks& hooks = {});
+template <typename Scalar>
+BasicRecovery<Scalar> recover(const BasicProblem<Scalar>& problem,
+                              const RecoverOptions& options = {},
+                              const BasicHooks<Scalar>& hooks = {});
 
 }  // namespace udv

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/instantiate.hpp"
 #include "core/pack.hpp"
 #include "udv/core/columns.hpp"
 #include "udv/core/error.hpp"
@@ -17,17 +18,18 @@ namespace {
 template <typename Rows>
 void fill_with_norm(Rows&& rows, double norm, Random& random) {
   random.fill_normal(rows);
-  rows *= norm / rows.norm();
+  using Real = typename std::decay_t<Rows>::RealScalar;
+  rows *= static_cast<Real>(norm / rows.norm());
 }
 
-// products = column sums of U o G over the rows of U, then G = G diag(weights).
+// products = column sums of Re conj(U) o G over the rows of U, then G = G diag(weights).
 template <typename Scalar>
-void weigh_columns(const Stack<Scalar>& Z, const Vector<Scalar>& weights, RowMatrix<Scalar>& G,
-                   Vector<Scalar>& products) {
+void weigh_columns(const Stack<Scalar>& Z, const Reals<Scalar>& weights, RowMatrix<Scalar>& G,
+                   Reals<Scalar>& products) {
   const Index k = Z.rank();
   with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
-    if constexpr (K > 0) {
+    if constexpr (K > 0 && !kIsComplex<Scalar>) {
       PackedRow<Scalar, K> sum, weight;
       sum.clear();
       weight.load(weights.data());
@@ -35,7 +37,8 @@ void weigh_columns(const Stack<Scalar>& Z, const Vector<Scalar>& weights, RowMat
       for (Index i = 0; i < G.rows(); ++i) weight.scale(G.data() + i * k);
       sum.store(products.data());
     } else {
-      for (Index i = 0; i < Z.rows; ++i) products += Z.Z.row(i).cwiseProduct(G.row(i)).transpose();
+      for (Index i = 0; i < Z.rows; ++i)
+        products += Z.Z.row(i).conjugate().cwiseProduct(G.row(i)).real().transpose();
       for (Index i = 0; i < G.rows(); ++i) G.row(i).array() *= weights.transpose().array();
     }
   });
@@ -45,10 +48,10 @@ void weigh_columns(const Stack<Scalar>& Z, const Vector<Scalar>& weights, RowMat
 
 const std::array<Method, 4>& methods() {
   static constexpr std::array<Method, 4> kMethods{{
-      {"bm", "U U^T", true, false},
-      {"udu", "U D U^T", true, true},
-      {"uv", "U V^T", false, false},
-      {"udv", "U D V^T", false, true},
+      {"bm", "U U^*", true, false},
+      {"udu", "U D U^*", true, true},
+      {"uv", "U V^*", false, false},
+      {"udv", "U D V^*", false, true},
   }};
   return kMethods;
 }
@@ -64,45 +67,45 @@ Factorization<Scalar>::Factorization(const Method& method, Index rows, Index col
                                      double init_norm, std::uint64_t seed)
     : method_(&method),
       Z_(rows, cols, method.symmetric, columns),
-      d_(Vector<Scalar>::Ones(columns)) {
+      d_(Reals<Scalar>::Ones(columns)) {
   Random random(seed, kStreamInitialFactors);
   fill_with_norm(Z_.U(), init_norm, random);
   if (!method.symmetric) fill_with_norm(Z_.V(), init_norm, random);
 }
 
 template <typename Scalar>
-Factorization<Scalar>::Factorization(const Method& method, Stack<Scalar> Z, Vector<Scalar> d)
+Factorization<Scalar>::Factorization(const Method& method, Stack<Scalar> Z, Reals<Scalar> d)
     : method_(&method), Z_(std::move(Z)), d_(std::move(d)) {
   require(Z_.rank() == d_.size(), "factorization: U has ", Z_.rank(), " columns, d has ", d_.size(),
           " entries");
 }
 
 template <typename Scalar>
-void Factorization<Scalar>::measure(const MeasurementOperator<Scalar>& op,
-                                    Vector<Scalar>& y) const {
+void Factorization<Scalar>::measure(const MeasurementOperator<Scalar>& op, Reals<Scalar>& y) const {
   op.apply(Z_.U(), d_, Z_.V(), y);
 }
 
 template <typename Scalar>
 void Factorization<Scalar>::differentiate(const MeasurementOperator<Scalar>& op,
-                                          const Vector<Scalar>& b, Vector<Scalar>& residual,
+                                          const Reals<Scalar>& b, Reals<Scalar>& residual,
                                           FactorGradient<Scalar>& gradient) const {
   RowMatrix<Scalar>& G = gradient.Z;
   G.resize(Z_.Z.rows(), columns());
   op.residual_products(Z_.U(), d_, Z_.V(), b, residual, G.topRows(Z_.rows),
                        G.bottomRows(Z_.symmetric ? 0 : op.cols()));
-  const double weight = Z_.symmetric ? 2.0 : 1.0;
+  const RealOf<Scalar> weight = Z_.symmetric ? 2 : 1;
   gradient.d.setZero(columns());
   if (method_->diagonal)
     weigh_columns<Scalar>(Z_, weight * d_, G, gradient.d);
-  else if (weight != 1.0)
+  else if (weight != 1)
     G *= weight;
 }
 
 template <typename Scalar>
 void Factorization<Scalar>::take_step(const FactorGradient<Scalar>& gradient, double step) {
-  Z_.Z -= step * gradient.Z;
-  if (method_->diagonal) d_ -= step * gradient.d;
+  const auto length = static_cast<RealOf<Scalar>>(step);
+  Z_.Z -= length * gradient.Z;
+  if (method_->diagonal) d_ -= length * gradient.d;
 }
 
 template <typename Scalar>
@@ -123,15 +126,15 @@ double Factorization<Scalar>::norm_u() const {
 
 template <typename Scalar>
 Vector<double> Factorization<Scalar>::magnitudes() const {
-  const Vector<double> u = Z_.U().colwise().norm().transpose();
-  const Vector<double> v = Z_.V().colwise().norm().transpose();
-  return d_.cwiseProduct(u).cwiseProduct(v);
+  const Reals<Scalar> u = Z_.U().colwise().norm().transpose();
+  const Reals<Scalar> v = Z_.V().colwise().norm().transpose();
+  return d_.cwiseProduct(u).cwiseProduct(v).template cast<double>();
 }
 
 template <typename Scalar>
 std::vector<Index> Factorization<Scalar>::inert_columns() const {
-  const Vector<double> u = Z_.U().cwiseAbs().colwise().maxCoeff().transpose();
-  const Vector<double> v = Z_.V().cwiseAbs().colwise().maxCoeff().transpose();
+  const Reals<Scalar> u = Z_.U().cwiseAbs().colwise().maxCoeff().transpose();
+  const Reals<Scalar> v = Z_.V().cwiseAbs().colwise().maxCoeff().transpose();
   std::vector<Index> inert;
   for (Index c = 0; c < columns(); ++c) {
     const int zeros = (u(c) == 0) + (v(c) == 0) + (d_(c) == 0);
@@ -147,17 +150,19 @@ void Factorization<Scalar>::remove(const std::vector<Index>& columns) {
 }
 
 template <typename Scalar>
-FactoredSvd Factorization<Scalar>::svd() const {
-  return Z_.symmetric ? factored_eigen(Z_.U(), d_) : factored_svd(Z_.U(), d_, Z_.V());
+FactoredSvd<Scalar> Factorization<Scalar>::svd() const {
+  return Z_.symmetric ? factored_eigen<Scalar>(Z_.U(), d_)
+                      : factored_svd<Scalar>(Z_.U(), d_, Z_.V());
 }
 
 template <typename Scalar>
 Stack<Scalar> Factorization<Scalar>::absorbed() const {
   Stack<Scalar> result = Z_;
-  result.Z.array().rowwise() *= d_.cwiseSqrt().transpose().array();
+  result.Z = result.Z * d_.cwiseSqrt().template cast<Scalar>().asDiagonal();
   return result;
 }
 
-template class Factorization<double>;
+#define UDV_INSTANTIATE(Scalar) template class Factorization<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "core/instantiate.hpp"
+#include "recover/operators/scalar_values.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 
@@ -17,7 +19,8 @@ constexpr Index kEntryBlock = 512;       // entries of X per task in A*(z)
 template <typename Scalar>
 DenseOperator<Scalar>::DenseOperator(RowMatrix<Scalar> measurements, Index rows, Index cols,
                                      bool symmetric)
-    : MeasurementOperator<Scalar>(rows, cols, measurements.rows(), symmetric),
+    : MeasurementOperator<Scalar>(rows, cols, (symmetric ? 1 : kParts<Scalar>)*measurements.rows(),
+                                  symmetric),
       measurements_(std::move(measurements)) {
   require(rows > 0 && cols > 0, "dense: the matrix is ", rows, " x ", cols,
           ", at least 1 x 1 expected");
@@ -31,7 +34,7 @@ DenseOperator<Scalar>::DenseOperator(RowMatrix<Scalar> measurements, Index rows,
   if (symmetric) {
     for (Index i = 0; i < measurements_.rows(); ++i) {
       Eigen::Map<RowMatrix<Scalar>> A(measurements_.data() + i * rows * cols, rows, cols);
-      A = ((A + A.transpose()) / 2).eval();
+      A = ((A + A.adjoint()) / RealOf<Scalar>(2)).eval();
     }
   }
   // Symmetric matrices have p (p + 1) / 2 dimensions: that many share the gain.
@@ -40,47 +43,56 @@ DenseOperator<Scalar>::DenseOperator(RowMatrix<Scalar> measurements, Index rows,
 }
 
 template <typename Scalar>
-void DenseOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
-                                  const ConstRows<Scalar>& V, Vector<Scalar>& y) const {
-  const RowMatrix<Scalar> X = U * d.asDiagonal() * V.transpose();
+void DenseOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
+                                  const ConstRows<Scalar>& V, Reals<Scalar>& y) const {
+  const RowMatrix<Scalar> X = U * d.template cast<Scalar>().asDiagonal() * V.adjoint();
   const Eigen::Map<const Vector<Scalar>> x(X.data(), X.size());
   y.resize(this->num_measurements());
-  parallel_blocks(y.size(), kMeasurementBlock, [&](Index begin, Index end) {
-    y.segment(begin, end - begin).noalias() = measurements_.middleRows(begin, end - begin) * x;
+  parallel_blocks(measurements_.rows(), kMeasurementBlock, [&](Index begin, Index end) {
+    const auto A = measurements_.middleRows(begin, end - begin);
+    const Vector<Scalar> measured = A.conjugate() * x;
+    if (parts() == kParts<Scalar>)
+      Eigen::Map<Vector<Scalar>>(as_scalars<Scalar>(y.data()) + begin, end - begin) = measured;
+    else
+      y.segment(begin, end - begin) = measured.real();
   });
 }
 
 template <typename Scalar>
-RowMatrix<Scalar> DenseOperator<Scalar>::adjoint(const Vector<Scalar>& z) const {
+RowMatrix<Scalar> DenseOperator<Scalar>::adjoint(const Reals<Scalar>& z) const {
   RowMatrix<Scalar> X(this->rows(), this->cols());
+  const Index n = measurements_.rows();
+  Vector<Scalar> weights = z.head(n).template cast<Scalar>();
+  if (parts() == kParts<Scalar>)
+    weights = Eigen::Map<const Vector<Scalar>>(as_scalars<Scalar>(z.data()), n);
   Eigen::Map<Vector<Scalar>> x(X.data(), X.size());
   parallel_blocks(x.size(), kEntryBlock, [&](Index begin, Index end) {
     x.segment(begin, end - begin).noalias() =
-        measurements_.middleCols(begin, end - begin).transpose() * z;
+        measurements_.middleCols(begin, end - begin).transpose() * weights;
   });
   return X;
 }
 
 template <typename Scalar>
-void DenseOperator<Scalar>::adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+void DenseOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                                           Rows<Scalar> out) const {
   out.noalias() = adjoint(z) * V;
 }
 
 template <typename Scalar>
-void DenseOperator<Scalar>::adjoint_transpose_times(const Vector<Scalar>& z,
+void DenseOperator<Scalar>::adjoint_transpose_times(const Reals<Scalar>& z,
                                                     const ConstRows<Scalar>& U,
                                                     Rows<Scalar> out) const {
-  out.noalias() = adjoint(z).transpose() * U;
+  out.noalias() = adjoint(z).adjoint() * U;
 }
 
 template <typename Scalar>
-void DenseOperator<Scalar>::adjoint_products(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+void DenseOperator<Scalar>::adjoint_products(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                                              const ConstRows<Scalar>& V, Rows<Scalar> for_u,
                                              Rows<Scalar> for_v) const {
   const RowMatrix<Scalar> back = adjoint(z);
   for_u.noalias() = back * V;
-  for_v.noalias() = back.transpose() * U;
+  for_v.noalias() = back.adjoint() * U;
 }
 
 template <typename Scalar>
@@ -98,6 +110,7 @@ std::unique_ptr<MeasurementOperator<Scalar>> DenseOperator<Scalar>::subset(
                                          this->symmetric());
 }
 
-template class DenseOperator<double>;
+#define UDV_INSTANTIATE(Scalar) template class DenseOperator<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

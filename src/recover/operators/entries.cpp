@@ -5,8 +5,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/instantiate.hpp"
 #include "entries_kernels.hpp"
 #include "entries_linearization.hpp"
+#include "recover/operators/scalar_values.hpp"
 #include "udv/core/error.hpp"
 
 namespace udv {
@@ -30,24 +32,22 @@ void check(const Entries& entries) {
             "), outside ", entries.rows, " x ", entries.cols);
 }
 
-// out = weight R other with z in R, or added to out; R^T where the lines are columns.
-template <typename Scalar>
-void gather(const Lines& lines, const Vector<Scalar>& z, const ConstRows<Scalar>& other,
-            Scalar weight, bool add, Rows<Scalar> out) {
+// out = weight R other with z in R, or added to out; R^* where the lines are columns.
+template <bool kColumns, typename Scalar>
+void gather(const TiledLines& tiled, const Reals<Scalar>& z, const ConstRows<Scalar>& other,
+            RealOf<Scalar> weight, bool add, Rows<Scalar> out) {
   const Index k = other.cols();
+  const Scalar* const values = as_scalars<Scalar>(z.data());
   with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
-    kernels::over_lines(lines, k, [&](Index begin, Index end) {
-      kernels::sum_lines<K>(lines, begin, end, k, z.data(), weight, other.data(), add, out.data());
-    });
+    for (Index t = 0; t < tiled.tiles(); ++t) {
+      const Lines lines = tiled.tile(t);
+      kernels::over_lines(lines, k, [&](Index begin, Index end) {
+        kernels::sum_lines<K, kColumns>(lines, begin, end, k, values, weight, other.data(),
+                                        add || t > 0, out.data());
+      });
+    }
   });
-}
-
-template <typename Scalar>
-void gather(const TiledLines& lines, const Vector<Scalar>& z, const ConstRows<Scalar>& other,
-            Scalar weight, bool add, Rows<Scalar> out) {
-  for (Index t = 0; t < lines.tiles(); ++t)
-    gather<Scalar>(lines.tile(t), z, other, weight, add || t > 0, out);
 }
 
 // Residuals of one tile: half of a second-level cache; but some entries for each line and tile.
@@ -150,7 +150,8 @@ Index TiledLines::line_size(Index i) const {
 
 template <typename Scalar>
 EntriesOperator<Scalar>::EntriesOperator(const Entries& entries)
-    : MeasurementOperator<Scalar>(entries.rows, entries.cols, entries.size(), entries.symmetric) {
+    : MeasurementOperator<Scalar>(entries.rows, entries.cols, kParts<Scalar> * entries.size(),
+                                  entries.symmetric) {
   check(entries);
   by_row_ = TiledLines(entries.rows, entries.row, entries.col);
   by_col_ = TiledLines(entries.cols, entries.col, entries.row,
@@ -158,73 +159,74 @@ EntriesOperator<Scalar>::EntriesOperator(const Entries& entries)
 }
 
 template <typename Scalar>
-void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
-                                    const ConstRows<Scalar>& V, Vector<Scalar>& y) const {
+void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
+                                    const ConstRows<Scalar>& V, Reals<Scalar>& y) const {
   const Index k = U.cols();
   // Only a symmetric map of an unsymmetric U diag(d) V^T needs the mirror image too.
   const bool mirror = this->symmetric() && U.data() != V.data();
-  const Vector<Scalar> weights = mirror ? Vector<Scalar>(d / 2) : d;
+  const Reals<Scalar> weights = mirror ? Reals<Scalar>(d / 2) : d;
   const Lines rows = by_row();
   y.resize(this->num_measurements());
+  Scalar* const values = as_scalars<Scalar>(y.data());
   if (k == 0) y.setZero();  // the kernels write nothing where there is no column
   with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(rows, mirror ? 2 * k : k, [&](Index begin, Index end) {
-      kernels::dot_lines<K>(rows, begin, end, k, U.data(), weights.data(), V.data(), false,
-                            y.data());
+      kernels::dot_lines<K>(rows, begin, end, k, U.data(), weights.data(), V.data(), false, values);
       if (mirror)
         kernels::dot_lines<K>(rows, begin, end, k, V.data(), weights.data(), U.data(), true,
-                              y.data());
+                              values);
     });
   });
 }
 
 template <typename Scalar>
-void EntriesOperator<Scalar>::adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+void EntriesOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                                             Rows<Scalar> out) const {
-  const Scalar weight = this->symmetric() ? 0.5 : 1.0;
-  gather<Scalar>(by_row(), z, V, weight, false, out);
-  if (this->symmetric()) gather<Scalar>(by_col_, z, V, weight, true, out);
+  const RealOf<Scalar> weight = this->symmetric() ? 0.5 : 1.0;
+  gather<false, Scalar>(by_row_, z, V, weight, false, out);
+  if (this->symmetric()) gather<true, Scalar>(by_col_, z, V, weight, true, out);
 }
 
 template <typename Scalar>
-void EntriesOperator<Scalar>::adjoint_transpose_times(const Vector<Scalar>& z,
+void EntriesOperator<Scalar>::adjoint_transpose_times(const Reals<Scalar>& z,
                                                       const ConstRows<Scalar>& U,
                                                       Rows<Scalar> out) const {
   if (this->symmetric())
     adjoint_times(z, U, out);
   else
-    gather<Scalar>(by_col_, z, U, 1.0, false, out);
+    gather<true, Scalar>(by_col_, z, U, 1, false, out);
 }
 
 template <typename Scalar>
-void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
-                                                const ConstRows<Scalar>& V, const Vector<Scalar>& b,
-                                                Vector<Scalar>& z, Rows<Scalar> for_u,
+void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
+                                                const ConstRows<Scalar>& V, const Reals<Scalar>& b,
+                                                Reals<Scalar>& z, Rows<Scalar> for_u,
                                                 Rows<Scalar> for_v) const {
   const Index k = U.cols();
   const bool symmetric = this->symmetric();
-  const Scalar weight = symmetric ? 0.5 : 1.0;
+  const RealOf<Scalar> weight = symmetric ? 0.5 : 1.0;
   Scalar* const second = symmetric ? for_u.data() : for_v.data();
   z.resize(b.size());
-  if (k > 0 && k <= kMaxFixedWidth && b.size() * k <= kSmallWork) {
+  if (!kIsComplex<Scalar> && k > 0 && k <= kMaxFixedWidth && b.size() * k <= kSmallWork) {
     for_u.setZero();
     if (!symmetric) for_v.setZero();
     with_width(k, [&](auto fixed) {
       constexpr int K = decltype(fixed)::value;
-      if constexpr (K > 0)
+      if constexpr (K > 0 && !kIsComplex<Scalar>)
         ResidualScatter<K, Scalar>(by_row(), V.data(), b.data(), weight, z.data(), for_u.data(),
                                    second)
             .run(U.data(), d.data());
     });
   } else {
     z = -b;
+    Scalar* const values = as_scalars<Scalar>(z.data());
     const Lines rows = by_row();
     const auto measure = [&](auto fixed, Index begin, Index end) {
       constexpr int K = decltype(fixed)::value;
-      kernels::dot_lines<K>(rows, begin, end, k, U.data(), d.data(), V.data(), true, z.data());
+      kernels::dot_lines<K>(rows, begin, end, k, U.data(), d.data(), V.data(), true, values);
     };
-    kernels::measure_and_gather<Scalar>(*this, k, measure, z.data(), weight, U.data(), V.data(),
+    kernels::measure_and_gather<Scalar>(*this, k, measure, values, weight, U.data(), V.data(),
                                         for_u.data(), second);
   }
 }
@@ -233,14 +235,17 @@ template <typename Scalar>
 double EntriesOperator<Scalar>::mean_gain() const {
   // A symmetric off-diagonal entry has A_i = (E_ij + E_ji) / 2, of squared norm 1/2, but it sees
   // a symmetric X twice: as for sampling, |A(X)|^2 / |X|^2 is the share of known entries.
-  return static_cast<double>(this->num_measurements()) /
+  return static_cast<double>(this->num_measurements() / kParts<Scalar>) /
          (static_cast<double>(this->rows()) * static_cast<double>(this->cols()));
 }
 
 template <typename Scalar>
 std::unique_ptr<Linearization<Scalar>> EntriesOperator<Scalar>::linearize(
     const Stack<Scalar>& Z) const {
-  return std::make_unique<EntriesLinearization<Scalar>>(*this, Z);
+  if constexpr (kIsComplex<Scalar>)
+    return MeasurementOperator<Scalar>::linearize(Z);
+  else
+    return std::make_unique<EntriesLinearization<Scalar>>(*this, Z);
 }
 
 template <typename Scalar>
@@ -253,15 +258,18 @@ double EntriesOperator<Scalar>::degrees_of_freedom(Index rank) const {
   const auto k = static_cast<double>(rank);
   std::vector<Index> degree = line_sizes(by_row_);
   const std::vector<Index> of_cols = line_sizes(by_col_);
-  if (!this->symmetric()) return std::max(visible(degree) + visible(of_cols) - k * k, k);
+  constexpr auto kUnit = static_cast<double>(kParts<Scalar>);
+  if (!this->symmetric()) return std::max(kUnit * (visible(degree) + visible(of_cols) - k * k), k);
   for (size_t i = 0; i < degree.size(); ++i) degree[i] += of_cols[i];
-  return std::max(visible(degree) - k * (k - 1) / 2, k);
+  // The gauge of U U^* is a rotation: k (k - 1) / 2 parameters, or k^2 where complex.
+  const double gauge = kIsComplex<Scalar> ? k * k : k * (k - 1) / 2;
+  return std::max(kUnit * visible(degree) - gauge, k);
 }
 
 template <typename Scalar>
 std::unique_ptr<MeasurementOperator<Scalar>> EntriesOperator<Scalar>::subset(
     const std::vector<Index>& which) const {
-  const auto n = static_cast<size_t>(this->num_measurements());
+  const auto n = static_cast<size_t>(this->num_measurements() / kParts<Scalar>);
   Indices row(n), col(n);
   const Lines rows = by_row();
   for (Index i = 0; i < rows.count; ++i)
@@ -278,6 +286,7 @@ std::unique_ptr<MeasurementOperator<Scalar>> EntriesOperator<Scalar>::subset(
   return std::make_unique<EntriesOperator>(kept);
 }
 
-template class EntriesOperator<double>;
+#define UDV_INSTANTIATE(Scalar) template class EntriesOperator<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

@@ -29,58 +29,85 @@ UDV_INLINE void over_chunks(Index width, const Body& body) {
   }
 }
 
-/// out[entry] (+)= sum_c left_ic weights_c right_jc for the entries (i, j) of lines begin to end.
+/// out[entry] (+)= sum_c left_ic weights_c conj right_jc for the entries (i, j) of some lines.
 template <int K, typename Scalar>
 UDV_INLINE void dot_lines(const Lines& lines, Index begin, Index end, Index width,
-                          const Scalar* left, const Scalar* weights, const Scalar* right, bool add,
-                          Scalar* out) {
-  over_chunks<K>(width, [&](auto chunk, Index c) {
-    constexpr int C = decltype(chunk)::value;
-    PackedRow<Scalar, C> row;
-    const bool keep = add || c > 0;
+                          const Scalar* left, const RealOf<Scalar>* weights, const Scalar* right,
+                          bool add, Scalar* out) {
+  if constexpr (kIsComplex<Scalar>) {
+    const Eigen::Map<const Reals<Scalar>> d(weights, width);
     for (Index i = begin; i < end; ++i) {
-      row.clear();
-      row.add_product(left + i * width + c, weights + c);
+      const Vector<Scalar> row =
+          Eigen::Map<const Vector<Scalar>>(left + i * width, width).cwiseProduct(d);
       for (Index s = lines.first[i]; s < lines.first[i + 1]; ++s) {
-        const Scalar value = row.dot(right + lines.other[s] * width + c);
+        const Eigen::Map<const Vector<Scalar>> other(right + lines.other[s] * width, width);
         Scalar& target = out[lines.entry[s]];
-        target = keep ? target + value : value;
+        target = (add ? target : Scalar(0)) + other.dot(row);
       }
     }
-  });
+    return;
+  } else {
+    over_chunks<K>(width, [&](auto chunk, Index c) {
+      constexpr int C = decltype(chunk)::value;
+      PackedRow<Scalar, C> row;
+      const bool keep = add || c > 0;
+      for (Index i = begin; i < end; ++i) {
+        row.clear();
+        row.add_product(left + i * width + c, weights + c);
+        for (Index s = lines.first[i]; s < lines.first[i + 1]; ++s) {
+          const Scalar value = row.dot(right + lines.other[s] * width + c);
+          Scalar& target = out[lines.entry[s]];
+          target = keep ? target + value : value;
+        }
+      }
+    });
+  }
 }
 
-/// target_i (+)= weight sum_s z[entry_s] other_(j_s) over the entries s of lines begin to end.
-template <int K, typename Scalar>
+/// target_i (+)= weight sum_s z[entry_s] other_(j_s) over the entries s of lines begin to end;
+/// with conj z where the lines are columns.
+template <int K, bool kColumns, typename Scalar>
 UDV_INLINE void sum_lines(const Lines& lines, Index begin, Index end, Index width, const Scalar* z,
-                          Scalar weight, const Scalar* other, bool add, Scalar* target) {
-  over_chunks<K>(width, [&](auto chunk, Index c) {
-    constexpr int C = decltype(chunk)::value;
-    const auto add_entry = [&](Index s, PackedRow<Scalar, C>& sum) {
-      sum.add(weight * z[lines.entry[s]], other + lines.other[s] * width + c);
-    };
-    PackedRow<Scalar, C> even, odd;
+                          RealOf<Scalar> weight, const Scalar* other, bool add, Scalar* target) {
+  if constexpr (kIsComplex<Scalar>) {
     for (Index i = begin; i < end; ++i) {
-      Scalar* const row = target + i * width + c;
-      if (add)
-        even.load(row);
-      else
-        even.clear();
-      Index s = lines.first[i];
-      const Index last = lines.first[i + 1];
-      // Two chains for short rows: each addition would otherwise wait for the one before.
-      if constexpr (C <= 16) {
-        odd.clear();
-        for (; s + 1 < last; s += 2) {
-          add_entry(s, even);
-          add_entry(s + 1, odd);
-        }
-        even.add(odd);
+      Eigen::Map<Vector<Scalar>> sum(target + i * width, width);
+      if (!add) sum.setZero();
+      for (Index s = lines.first[i]; s < lines.first[i + 1]; ++s) {
+        const Scalar value = z[lines.entry[s]];
+        sum += weight * (kColumns ? std::conj(value) : value) *
+               Eigen::Map<const Vector<Scalar>>(other + lines.other[s] * width, width);
       }
-      for (; s < last; ++s) add_entry(s, even);
-      even.store(row);
     }
-  });
+  } else {
+    over_chunks<K>(width, [&](auto chunk, Index c) {
+      constexpr int C = decltype(chunk)::value;
+      const auto add_entry = [&](Index s, PackedRow<Scalar, C>& sum) {
+        sum.add(weight * z[lines.entry[s]], other + lines.other[s] * width + c);
+      };
+      PackedRow<Scalar, C> even, odd;
+      for (Index i = begin; i < end; ++i) {
+        Scalar* const row = target + i * width + c;
+        if (add)
+          even.load(row);
+        else
+          even.clear();
+        Index s = lines.first[i];
+        const Index last = lines.first[i + 1];
+        // Two chains for short rows: each addition would otherwise wait for the one before.
+        if constexpr (C <= 16) {
+          odd.clear();
+          for (; s + 1 < last; s += 2) {
+            add_entry(s, even);
+            add_entry(s + 1, odd);
+          }
+          even.add(odd);
+        }
+        for (; s < last; ++s) add_entry(s, even);
+        even.store(row);
+      }
+    });
+  }
 }
 
 /// Runs body(begin, end) over lines, on several threads where the work is worth it.
@@ -97,14 +124,14 @@ void over_lines(const Lines& lines, Index width, const Body& body) {
 /// Where symmetric, for_v is for_u and gets the sum of both.
 template <typename Scalar, typename Measure>
 void measure_and_gather(const EntriesOperator<Scalar>& op, Index k, const Measure& measure,
-                        const Scalar* z, Scalar weight, const Scalar* U, const Scalar* V,
+                        const Scalar* z, RealOf<Scalar> weight, const Scalar* U, const Scalar* V,
                         Scalar* for_u, Scalar* for_v) {
   with_width(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     const Lines rows = op.by_row();
     const auto row_side = [&](Index begin, Index end) {
       measure(fixed, begin, end);
-      sum_lines<K>(rows, begin, end, k, z, weight, V, false, for_u);
+      sum_lines<K, false>(rows, begin, end, k, z, weight, V, false, for_u);
     };
     over_lines(rows, 3 * k, [&](Index begin, Index end) {
       // Line by line the rows of V are still near when they are needed again.
@@ -116,7 +143,7 @@ void measure_and_gather(const EntriesOperator<Scalar>& op, Index k, const Measur
     for (Index t = 0; t < op.by_col().tiles(); ++t) {
       const Lines cols = op.by_col().tile(t);
       over_lines(cols, 2 * k, [&](Index begin, Index end) {
-        sum_lines<K>(cols, begin, end, k, z, weight, U, op.symmetric() || t > 0, for_v);
+        sum_lines<K, true>(cols, begin, end, k, z, weight, U, op.symmetric() || t > 0, for_v);
       });
     }
   });

@@ -44,8 +44,9 @@ void factor_block(const Scalar* block, double damping, Index k, Scalar* factor) 
       if (c < r) {
         row[c] = value * other[c];
       } else {
-        const double floor = 1e-13 * block[packed_size(r) + r] + 1e-290;
-        row[r] = 1 / std::sqrt(std::max(value + damping, std::max(floor, damping)));
+        const double floor = 500 * kEpsilon<Scalar> * block[packed_size(r) + r] + 1e-290;
+        row[r] =
+            static_cast<Scalar>(1 / std::sqrt(std::max(value + damping, std::max(floor, damping))));
       }
     }
   }
@@ -108,7 +109,7 @@ void EntriesLinearization<Scalar>::normal_product(const RowMatrix<Scalar>& P,
   const Scalar* const U = Z_.Z.data();
   const Scalar* const V = U + offset;
   const Scalar* const PV = P.data() + offset;
-  const Vector<Scalar> ones = Vector<Scalar>::Ones(k);
+  const Reals<Scalar> ones = Reals<Scalar>::Ones(k);
   Y.resize(P.rows(), k);
   const auto measure = [&](auto fixed, Index begin, Index end) {
     constexpr int K = decltype(fixed)::value;
@@ -149,6 +150,7 @@ void EntriesLinearization<Scalar>::precondition(const RowMatrix<Scalar>& R,
   });
 }
 
+template class EntriesLinearization<float>;
 template class EntriesLinearization<double>;
 
 }  // namespace udv

@@ -22,7 +22,7 @@ class EntriesLinearization final : public Linearization<Scalar> {
  private:
   const EntriesOperator<Scalar>& op_;
   const Stack<Scalar>& Z_;
-  Vector<Scalar> measured_;    // J P
+  Reals<Scalar> measured_;     // J P
   RowMatrix<Scalar> blocks_;   // one row per line of Z: packed lower triangle of its block
   RowMatrix<Scalar> factors_;  // the same for the Cholesky factors, with inverted diagonal
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/instantiate.hpp"
 #include "udv/recover/operators/entries.hpp"
 
 namespace udv {
@@ -123,6 +124,8 @@ Undetermined EntriesOperator<Scalar>::undetermined(Index rank) const {
   return open;
 }
 
-template Undetermined EntriesOperator<double>::undetermined(Index) const;
+#define UDV_INSTANTIATE(Scalar) \
+  template Undetermined EntriesOperator<Scalar>::undetermined(Index) const;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

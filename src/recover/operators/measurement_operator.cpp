@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/operators/measurement_operator.hpp"
 
+#include "core/instantiate.hpp"
 #include "udv/core/error.hpp"
 #include "udv/recover/operators/generic_linearization.hpp"
 
@@ -8,9 +9,9 @@ namespace udv {
 
 template <typename Scalar>
 void MeasurementOperator<Scalar>::residual_products(const ConstRows<Scalar>& U,
-                                                    const Vector<Scalar>& d,
+                                                    const Reals<Scalar>& d,
                                                     const ConstRows<Scalar>& V,
-                                                    const Vector<Scalar>& b, Vector<Scalar>& z,
+                                                    const Reals<Scalar>& b, Reals<Scalar>& z,
                                                     Rows<Scalar> for_u, Rows<Scalar> for_v) const {
   apply(U, d, V, z);
   z -= b;
@@ -28,10 +29,11 @@ std::unique_ptr<Linearization<Scalar>> MeasurementOperator<Scalar>::linearize(
 
 template <typename Scalar>
 double MeasurementOperator<Scalar>::degrees_of_freedom(Index rank) const {
-  // k (p + q - k), or p k - k (k - 1) / 2 where symmetric.
+  // k (p + q - k), or p k - k (k - 1) / 2 where symmetric; complex: twice, or 2 p k - k^2.
   const auto k = static_cast<double>(rank);
-  return symmetric_ ? k * static_cast<double>(rows_) - k * (k - 1) / 2
-                    : k * (static_cast<double>(rows_ + cols_) - k);
+  const auto p = static_cast<double>(rows_), q = static_cast<double>(cols_);
+  if (kIsComplex<Scalar>) return symmetric_ ? k * (2 * p - k) : 2 * k * (p + q - k);
+  return symmetric_ ? k * p - k * (k - 1) / 2 : k * (p + q - k);
 }
 
 template <typename Scalar>
@@ -47,7 +49,7 @@ std::unique_ptr<MeasurementOperator<Scalar>> MeasurementOperator<Scalar>::subset
 
 template <typename Scalar>
 void pull_back(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z,
-               const Vector<Scalar>& z, RowMatrix<Scalar>& G) {
+               const Reals<Scalar>& z, RowMatrix<Scalar>& G) {
   G.resize(Z.Z.rows(), Z.rank());
   if (Z.symmetric) {
     op.adjoint_times(z, Z.U(), G);
@@ -58,7 +60,7 @@ void pull_back(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z,
 }
 
 template <typename Scalar>
-void residual_product(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& z,
+void residual_product(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& z,
                       const Vector<Scalar>& x, Vector<Scalar>& y) {
   const Index p = op.rows();
   y.resize(x.size());
@@ -75,10 +77,12 @@ void residual_product(const MeasurementOperator<Scalar>& op, const Vector<Scalar
   }
 }
 
-template class MeasurementOperator<double>;
-template void pull_back(const MeasurementOperator<double>&, const Stack<double>&,
-                        const Vector<double>&, RowMatrix<double>&);
-template void residual_product(const MeasurementOperator<double>&, const Vector<double>&,
-                               const Vector<double>&, Vector<double>&);
+#define UDV_INSTANTIATE(Scalar)                                                            \
+  template class MeasurementOperator<Scalar>;                                              \
+  template void pull_back(const MeasurementOperator<Scalar>&, const Stack<Scalar>&,        \
+                          const Reals<Scalar>&, RowMatrix<Scalar>&);                       \
+  template void residual_product(const MeasurementOperator<Scalar>&, const Reals<Scalar>&, \
+                                 const Vector<Scalar>&, Vector<Scalar>&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

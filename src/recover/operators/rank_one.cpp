@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/operators/rank_one.hpp"
 
+#include "core/instantiate.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/recover/operators/generic_linearization.hpp"
@@ -11,7 +12,7 @@ namespace {
 constexpr Index kMeasurementBlock = 64;
 constexpr Index kRowBlock = 32;
 
-// J P = 2 sum_c (A U)_c o (A P)_c and J^T w = 2 A^T (w o A U), with A U computed once.
+// J P = 2 Re sum_c conj (W U)_c o (W P)_c and J^T z = 2 W^* (z o W U), with W U computed once.
 template <typename Scalar>
 class RankOneLinearization final : public GenericLinearization<Scalar> {
  public:
@@ -19,7 +20,8 @@ class RankOneLinearization final : public GenericLinearization<Scalar> {
       : GenericLinearization<Scalar>(op, Z), op_(op), projected_(op.project(Z.U())) {}
 
   void normal_product(const RowMatrix<Scalar>& P, RowMatrix<Scalar>& Y) override {
-    const Vector<Scalar> measured = 4 * projected_.cwiseProduct(op_.project(P)).rowwise().sum();
+    const Reals<Scalar> measured =
+        4 * projected_.conjugate().cwiseProduct(op_.project(P)).rowwise().sum().real();
     Y.resize(P.rows(), P.cols());
     op_.back_project(measured, projected_, Y);
   }
@@ -38,9 +40,9 @@ RankOneOperator<Scalar>::RankOneOperator(RowMatrix<Scalar> vectors)
   require(vectors_.rows() > 0 && vectors_.cols() > 0, "rank_one: the array of vectors is ",
           vectors_.rows(), " x ", vectors_.cols(), ", at least 1 x 1 expected");
   for (Index i = 0; i < vectors_.rows(); ++i)
-    require(vectors_.row(i).allFinite(), "rank_one: a_", i, " holds a value that is not finite");
-  // |a a^T|_F = |a|^2
-  const Vector<Scalar> squares = vectors_.rowwise().squaredNorm();
+    require(vectors_.row(i).allFinite(), "rank_one: row ", i, " holds a value that is not finite");
+  // |w^* w|_F = |w|^2
+  const Vector<double> squares = vectors_.rowwise().squaredNorm().template cast<double>();
   const auto p = static_cast<double>(vectors_.cols());
   mean_gain_ = squares.squaredNorm() / (p * p);
   norm_bound_ = squares.norm();
@@ -56,27 +58,27 @@ RowMatrix<Scalar> RankOneOperator<Scalar>::project(const ConstRows<Scalar>& U) c
 }
 
 template <typename Scalar>
-void RankOneOperator<Scalar>::back_project(const Vector<Scalar>& w, const RowMatrix<Scalar>& W,
+void RankOneOperator<Scalar>::back_project(const Reals<Scalar>& z, const RowMatrix<Scalar>& P,
                                            Rows<Scalar> out) const {
-  const RowMatrix<Scalar> weighted = w.asDiagonal() * W;
+  const RowMatrix<Scalar> weighted = z.template cast<Scalar>().asDiagonal() * P;
   parallel_blocks(vectors_.cols(), kRowBlock, [&](Index begin, Index end) {
     out.middleRows(begin, end - begin).noalias() =
-        vectors_.middleCols(begin, end - begin).transpose() * weighted;
+        vectors_.middleCols(begin, end - begin).adjoint() * weighted;
   });
 }
 
 template <typename Scalar>
-void RankOneOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
-                                    const ConstRows<Scalar>& V, Vector<Scalar>& y) const {
+void RankOneOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
+                                    const ConstRows<Scalar>& V, Reals<Scalar>& y) const {
   const RowMatrix<Scalar> left = project(U);
   if (U.data() == V.data())
-    y = left.cwiseProduct(left) * d;
+    y = left.cwiseAbs2() * d;
   else
-    y = left.cwiseProduct(project(V)) * d;
+    y = left.cwiseProduct(project(V).conjugate()).real() * d;
 }
 
 template <typename Scalar>
-void RankOneOperator<Scalar>::adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+void RankOneOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                                             Rows<Scalar> out) const {
   back_project(z, project(V), out);
 }
@@ -96,6 +98,7 @@ std::unique_ptr<MeasurementOperator<Scalar>> RankOneOperator<Scalar>::subset(
   return std::make_unique<RankOneOperator>(std::move(kept));
 }
 
-template class RankOneOperator<double>;
+#define UDV_INSTANTIATE(Scalar) template class RankOneOperator<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

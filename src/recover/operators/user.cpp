@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "core/instantiate.hpp"
 #include "udv/core/error.hpp"
+#include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 
 namespace udv {
@@ -38,32 +40,32 @@ UserOperator<Scalar>::UserOperator(UserFunctions<Scalar> functions)
 }
 
 template <typename Scalar>
-void UserOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
-                                 const ConstRows<Scalar>& V, Vector<Scalar>& y) const {
+void UserOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
+                                 const ConstRows<Scalar>& V, Reals<Scalar>& y) const {
   y.resize(this->num_measurements());
   functions_.apply(U, d, V, y);
   require(y.size() == this->num_measurements(), "user: apply returned ", y.size(),
           " measurements, ", this->num_measurements(), " expected");
   if (this->symmetric() && U.data() != V.data()) {
-    Vector<Scalar> mirrored(y.size());
+    Reals<Scalar> mirrored(y.size());
     functions_.apply(V, d, U, mirrored);
-    y = (y + mirrored) / 2;
+    y = (y + mirrored) / RealOf<Scalar>(2);
   }
 }
 
 template <typename Scalar>
-void UserOperator<Scalar>::adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+void UserOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                                          Rows<Scalar> out) const {
   functions_.adjoint_times(z, V, out);
   if (this->symmetric()) {
     RowMatrix<Scalar> mirrored(out.rows(), out.cols());
     functions_.adjoint_transpose_times(z, V, mirrored);
-    out = (out + mirrored) / 2;
+    out = (out + mirrored) / RealOf<Scalar>(2);
   }
 }
 
 template <typename Scalar>
-void UserOperator<Scalar>::adjoint_transpose_times(const Vector<Scalar>& z,
+void UserOperator<Scalar>::adjoint_transpose_times(const Reals<Scalar>& z,
                                                    const ConstRows<Scalar>& U,
                                                    Rows<Scalar> out) const {
   if (this->symmetric())
@@ -77,33 +79,33 @@ void UserOperator<Scalar>::check_adjoint() const {
   Random random(0, kStreamProbe);
   const auto U = random_rows<Scalar>(this->rows(), 2, random);
   const auto V = random_rows<Scalar>(this->cols(), 2, random);
-  Vector<Scalar> z(this->num_measurements()), y;
+  Reals<Scalar> z(this->num_measurements()), y;
   random.fill_normal(z);
-  apply(U, Vector<Scalar>::Ones(2), V, y);
+  apply(U, Reals<Scalar>::Ones(2), V, y);
   RowMatrix<Scalar> for_u(this->rows(), 2), for_v(this->cols(), 2);
   adjoint_times(z, V, for_u);
   adjoint_transpose_times(z, U, for_v);
-  const double measured = y.dot(z);
-  const double through_u = U.cwiseProduct(for_u).sum();
-  const double through_v = V.cwiseProduct(for_v).sum();
+  const double measured = dot(y, z);
+  const double through_u = dot(U, for_u);
+  const double through_v = dot(V, for_v);
   const double scale = y.norm() * z.norm() + U.norm() * for_u.norm() + V.norm() * for_v.norm();
   require(std::isfinite(scale), "user: the functions returned a value that is not finite");
-  const double tolerance = 1e-6 * scale;
+  const double tolerance = std::max(1e-6, 100 * kEpsilon<Scalar>) * scale;
   require(
       std::abs(measured - through_u) <= tolerance && std::abs(measured - through_v) <= tolerance,
-      "user: not adjoint to each other: <A(UV^T), z> = ", measured, ", <U, A*(z)V> = ", through_u,
-      ", <V, A*(z)^T U> = ", through_v);
+      "user: not adjoint to each other: <A(UV^*), z> = ", measured, ", <U, A*(z)V> = ", through_u,
+      ", <V, A*(z)^* U> = ", through_v);
 }
 
 template <typename Scalar>
 void UserOperator<Scalar>::estimate_gain() {
   Random random(1, kStreamProbe);
   double measured = 0, size = 0, largest = 0;
-  Vector<Scalar> y;
+  Reals<Scalar> y;
   for (int probe = 0; probe < kGainProbes; ++probe) {
     const auto u = random_rows<Scalar>(this->rows(), 1, random);
     const auto v = this->symmetric() ? u : random_rows<Scalar>(this->cols(), 1, random);
-    apply(u, Vector<Scalar>::Ones(1), v, y);
+    apply(u, Reals<Scalar>::Ones(1), v, y);
     const double norm = u.squaredNorm() * v.squaredNorm();
     measured += y.squaredNorm();
     size += norm;
@@ -113,6 +115,7 @@ void UserOperator<Scalar>::estimate_gain() {
   norm_bound_ = std::sqrt(largest * static_cast<double>(this->rows() * this->cols()));
 }
 
-template class UserOperator<double>;
+#define UDV_INSTANTIATE(Scalar) template class UserOperator<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

@@ -4,31 +4,42 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/instantiate.hpp"
 #include "udv/core/spectrum.hpp"
 
 namespace udv {
 
-Stack<double> balanced(const Stack<double>& Z) {
-  const Vector<double> ones = Vector<double>::Ones(Z.rank());
-  const FactoredSvd svd =
-      Z.symmetric ? factored_eigen(Z.U(), ones) : factored_svd(Z.U(), ones, Z.V());
-  const Vector<double> root = svd.s.cwiseMax(0).cwiseSqrt();
-  Stack<double> result = Z;
+template <typename Scalar>
+Stack<Scalar> balanced(const Stack<Scalar>& Z) {
+  const Reals<Scalar> ones = Reals<Scalar>::Ones(Z.rank());
+  const auto svd =
+      Z.symmetric ? factored_eigen<Scalar>(Z.U(), ones) : factored_svd<Scalar>(Z.U(), ones, Z.V());
+  const Vector<Scalar> root = svd.s.cwiseMax(0).cwiseSqrt().template cast<Scalar>();
+  Stack<Scalar> result = Z;
   result.Z.resize(Z.Z.rows(), root.size());
   result.U() = svd.U * root.asDiagonal();
   if (!Z.symmetric) result.V() = svd.V * root.asDiagonal();
   return result;
 }
 
-Stack<double> leading_columns(const Stack<double>& Z, Index count) {
-  Stack<double> result = Z;
+template <typename Scalar>
+Stack<Scalar> leading_columns(const Stack<Scalar>& Z, Index count) {
+  Stack<Scalar> result = Z;
   result.Z = Z.Z.leftCols(std::min(count, Z.rank()));
   return result;
 }
 
-Index significant_columns(const Stack<double>& balanced, double share) {
-  const Vector<double> squares = balanced.U().colwise().squaredNorm().transpose();
+template <typename Scalar>
+Index significant_columns(const Stack<Scalar>& balanced, double share) {
+  const Vector<double> squares =
+      balanced.U().colwise().squaredNorm().transpose().template cast<double>();
   return (squares.array() > share * squares.maxCoeff()).count();
 }
+
+#define UDV_INSTANTIATE(Scalar)                                        \
+  template Stack<Scalar> balanced(const Stack<Scalar>&);               \
+  template Stack<Scalar> leading_columns(const Stack<Scalar>&, Index); \
+  template Index significant_columns(const Stack<Scalar>&, double);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/instantiate.hpp"
 #include "udv/core/lanczos.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
@@ -14,49 +15,53 @@ namespace {
 constexpr Index kLanczosSteps = 100;
 constexpr double kLanczosTolerance = 1e-3;
 
-// -lambda_min of A*(z), or of [0 A*(z); A*(z)^T 0]: the largest singular value.
-double steepest_descent(const MeasurementOperator<double>& op, const Vector<double>& z,
+// -lambda_min of A*(z), or of [0 A*(z); A*(z)^* 0]: the largest singular value.
+template <typename Scalar>
+double steepest_descent(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& z,
                         std::uint64_t seed) {
   Random random(seed, kStreamLanczos);
   const Index size = op.symmetric() ? op.rows() : op.rows() + op.cols();
-  return -smallest_eigenvalue(
-      size, [&](const Vector<double>& x, Vector<double>& y) { residual_product(op, z, x, y); },
+  return -smallest_eigenvalue<Scalar>(
+      size, [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op, z, x, y); },
       kLanczosTolerance, kLanczosSteps, random);
 }
 
-// Gradient products per column: G = (A*(r) V; A*(r)^T U), with the ridge's share on unit columns.
+// Gradient products per column: G = (A*(r) V; A*(r)^* U), with the ridge's share on unit columns.
+template <typename Scalar>
 struct ColumnProducts {
-  RowMatrix<double> Z;  // the columns themselves
-  RowMatrix<double> G;
-  Vector<double> norms;  // of the columns of Z
+  RowMatrix<Scalar> Z;  // the columns themselves
+  RowMatrix<Scalar> G;
+  Reals<Scalar> norms;  // of the columns of Z
 };
 
-ColumnProducts column_products(const MeasurementOperator<double>& op,
-                               const Vector<double>& residual, const Factorization<double>& factors,
-                               double ridge) {
-  ColumnProducts products;
-  const Stack<double>& stack = factors.stack();
+template <typename Scalar>
+ColumnProducts<Scalar> column_products(const MeasurementOperator<Scalar>& op,
+                                       const Reals<Scalar>& residual,
+                                       const Factorization<Scalar>& factors, double ridge) {
+  ColumnProducts<Scalar> products;
+  const Stack<Scalar>& stack = factors.stack();
   products.Z = stack.Z;
   pull_back(op, stack, residual, products.G);
   // pull_back is the gradient of f(U U^T) = 2 A*(r) U where symmetric; Lemma 1 has A*(r) U.
   if (stack.symmetric) products.G /= 2;
   // For balanced columns the ridge of |X|_* acts as mu on each side (half of it where symmetric).
-  products.G += (stack.symmetric ? ridge / 2 : ridge) * products.Z;
+  products.G += static_cast<RealOf<Scalar>>(stack.symmetric ? ridge / 2 : ridge) * products.Z;
   products.norms = products.Z.colwise().norm().transpose();
   return products;
 }
 
-void check_lemma(const ColumnProducts& products, const Factorization<double>& factors, double unit,
-                 Certificate& certificate) {
-  const Vector<double>& d = factors.d();
+template <typename Scalar>
+void check_lemma(const ColumnProducts<Scalar>& products, const Factorization<Scalar>& factors,
+                 double unit, Certificate& certificate) {
+  const Reals<Scalar>& d = factors.d();
   for (Index j = 0; j < d.size(); ++j) {
     const double norm = products.norms(j);
     if (norm == 0) continue;
     const Index p = factors.stack().rows;
     const double u_norm = products.Z.col(j).head(p).norm();
     if (u_norm == 0) continue;
-    const double curvature =
-        products.Z.col(j).head(p).dot(products.G.col(j).head(p)) / (u_norm * u_norm) / unit;
+    const double curvature = std::real(products.Z.col(j).head(p).dot(products.G.col(j).head(p))) /
+                             (u_norm * u_norm) / unit;
     const double slope = products.G.col(j).norm() / norm / unit;
     if (d(j) > 0) {
       certificate.stationarity = std::max(certificate.stationarity, slope);
@@ -68,15 +73,17 @@ void check_lemma(const ColumnProducts& products, const Factorization<double>& fa
 }
 
 // (b): beta = -<G D, Z> / |Z|^2, and |G D + beta Z| / |Z| where the ball binds.
-void check_ball(const ColumnProducts& products, const Factorization<double>& factors, double alpha,
-                double unit, Certificate& certificate) {
+template <typename Scalar>
+void check_ball(const ColumnProducts<Scalar>& products, const Factorization<Scalar>& factors,
+                double alpha, double unit, Certificate& certificate) {
   const double norm = products.Z.norm();
   const bool binding = alpha > 0 && factors.norm_u() >= alpha * (1 - 1e-9);
   if (!binding || norm == 0) return;
-  const RowMatrix<double> GD = products.G * factors.d().asDiagonal();
-  const double beta = -GD.cwiseProduct(products.Z).sum() / (norm * norm);
+  const RowMatrix<Scalar> GD = products.G * factors.d().template cast<Scalar>().asDiagonal();
+  const double beta = -dot(GD, products.Z) / (norm * norm);
   certificate.ball_multiplier = std::max(0.0, beta) / unit;
-  certificate.ball_residual = (GD + beta * products.Z).norm() / norm / unit;
+  certificate.ball_residual =
+      (GD + static_cast<RealOf<Scalar>>(beta) * products.Z).norm() / norm / unit;
 }
 
 }  // namespace
@@ -92,13 +99,14 @@ std::string_view to_string(Optimality verdict) {
   }
 }
 
-Certificate certify(const MeasurementOperator<double>& op, const Vector<double>& b,
-                    const Factorization<double>& factors, const CertificateOptions& options) {
+template <typename Scalar>
+Certificate certify(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                    const Factorization<Scalar>& factors, const CertificateOptions& options) {
   Certificate certificate;
-  Vector<double> residual;
+  Reals<Scalar> residual;
   factors.measure(op, residual);
   residual -= b;
-  const double unit = std::max(steepest_descent(op, -b, options.seed), 1e-300);
+  const double unit = std::max(steepest_descent<Scalar>(op, -b, options.seed), 1e-300);
   const auto products = column_products(op, residual, factors, options.ridge);
   check_lemma(products, factors, unit, certificate);
   check_ball(products, factors, options.alpha, unit, certificate);
@@ -115,5 +123,10 @@ Certificate certify(const MeasurementOperator<double>& op, const Vector<double>&
                               : Optimality::kStationary;
   return certificate;
 }
+
+#define UDV_INSTANTIATE(Scalar)                                                          \
+  template Certificate certify(const MeasurementOperator<Scalar>&, const Reals<Scalar>&, \
+                               const Factorization<Scalar>&, const CertificateOptions&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "core/archive.hpp"
+#include "core/instantiate.hpp"
 #include "udv/core/version.hpp"
 
 namespace udv {
@@ -18,32 +19,33 @@ void fields(Archive& archive, ColumnHistory& columns) {
   archive(columns.iteration, columns.norm_u, columns.d);
 }
 
-template <typename Archive>
-void fields(Archive& archive, Stack<double>& stack) {
+template <typename Archive, typename Scalar>
+void fields(Archive& archive, Stack<Scalar>& stack) {
   archive(stack.Z, stack.rows, stack.symmetric);
 }
 
-template <typename Archive>
-void fields(Archive& archive, RankFit<double>& fit) {
+template <typename Archive, typename Scalar>
+void fields(Archive& archive, RankFit<Scalar>& fit) {
   archive(fit.Z, fit.objective, fit.outer, fit.inner);
 }
 
-template <typename Archive>
-void fields(Archive& archive, GradientState& s) {
+template <typename Archive, typename Scalar>
+void fields(Archive& archive, BasicGradientState<Scalar>& s) {
   archive(s.factors, s.step_rule, s.iteration, s.objective, s.ball_active);
   archive(s.live, s.live_since, s.grey, s.names, s.stop);
 }
 
-template <typename Archive>
-void fields(Archive& archive, Checkpoint& c) {
+template <typename Archive, typename Scalar>
+void fields(Archive& archive, BasicCheckpoint<Scalar>& c) {
   archive(c.fingerprint, c.seconds, c.has_gradient, c.gradient);
   archive(c.journal, c.history, c.columns);
 }
 
 namespace {
 
+template <typename Scalar>
 std::string header() {
-  return std::string("udv checkpoint ") + version() + "\n";
+  return std::string("udv checkpoint ") + version() + " " + scalar_name<Scalar>() + "\n";
 }
 
 std::uint32_t check_sum(std::string_view bytes) {
@@ -53,27 +55,36 @@ std::uint32_t check_sum(std::string_view bytes) {
 
 }  // namespace
 
-std::string to_bytes(const Checkpoint& checkpoint) {
+template <typename Scalar>
+std::string to_bytes(const BasicCheckpoint<Scalar>& checkpoint) {
   ArchiveWriter archive;
-  archive(const_cast<Checkpoint&>(checkpoint));  // fields() lists members for both directions
-  std::string bytes = header() + archive.take();
+  archive(const_cast<BasicCheckpoint<Scalar>&>(
+      checkpoint));  // fields() lists members for both directions
+  std::string bytes = header<Scalar>() + archive.take();
   const std::uint32_t sum = check_sum(bytes);
   bytes.append(reinterpret_cast<const char*>(&sum), sizeof(sum));
   return bytes;
 }
 
-Checkpoint checkpoint_from_bytes(std::string_view bytes) {
+template <typename Scalar>
+BasicCheckpoint<Scalar> checkpoint_from_bytes(std::string_view bytes) {
   std::uint32_t sum = 0;
-  require(bytes.substr(0, header().size()) == header(), "not a checkpoint of udv ", version());
-  require(bytes.size() >= header().size() + sizeof(sum), "checkpoint: cut short");
+  require(bytes.substr(0, header<Scalar>().size()) == header<Scalar>(), "not a checkpoint of udv ",
+          version(), " with ", scalar_name<Scalar>(), " numbers");
+  require(bytes.size() >= header<Scalar>().size() + sizeof(sum), "checkpoint: cut short");
   std::memcpy(&sum, bytes.data() + bytes.size() - sizeof(sum), sizeof(sum));
   bytes.remove_suffix(sizeof(sum));
   require(sum == check_sum(bytes), "checkpoint: the check sum does not fit, the file is damaged");
-  ArchiveReader archive(bytes.substr(header().size()));
-  Checkpoint checkpoint;
+  ArchiveReader archive(bytes.substr(header<Scalar>().size()));
+  BasicCheckpoint<Scalar> checkpoint;
   archive(checkpoint);
   require(archive.at_end(), "checkpoint: bytes left over at the end");
   return checkpoint;
 }
+
+#define UDV_INSTANTIATE(Scalar)                                  \
+  template std::string to_bytes(const BasicCheckpoint<Scalar>&); \
+  template BasicCheckpoint<Scalar> checkpoint_from_bytes(std::string_view);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

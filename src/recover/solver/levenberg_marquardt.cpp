@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/instantiate.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -33,10 +34,10 @@ void conjugate_gradients(Linearization<Scalar>& model, const RowMatrix<Scalar>& 
   const double target = tolerance * tolerance * squared_norm(g);
   for (work.steps = 0; work.steps < max_steps && rho > 0; ++work.steps) {
     model.normal_product(work.direction, work.product);
-    work.product += shift * work.direction;
+    work.product += static_cast<RealOf<Scalar>>(shift) * work.direction;
     const double curvature = dot(work.direction, work.product);
     if (!(curvature > 0)) break;
-    const double length = rho / curvature;
+    const auto length = static_cast<RealOf<Scalar>>(rho / curvature);
     work.delta += length * work.direction;
     work.residual -= length * work.product;
     if (squared_norm(work.residual) <= target) {
@@ -45,7 +46,7 @@ void conjugate_gradients(Linearization<Scalar>& model, const RowMatrix<Scalar>& 
     }
     model.precondition(work.residual, work.preconditioned);
     const double next = dot(work.residual, work.preconditioned);
-    work.direction = work.preconditioned + (next / rho) * work.direction;
+    work.direction = work.preconditioned + static_cast<RealOf<Scalar>>(next / rho) * work.direction;
     rho = next;
   }
 }
@@ -54,7 +55,7 @@ void conjugate_gradients(Linearization<Scalar>& model, const RowMatrix<Scalar>& 
 template <typename Scalar>
 class Fit {
  public:
-  Fit(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b, Stack<Scalar>& Z,
+  Fit(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b, Stack<Scalar>& Z,
       const FitOptions& options)
       : op_(op), b_(b), Z_(Z), options_(options), b_norm_(std::sqrt(squared_norm(b))) {
     evaluate(Z_, residual_, data_term_, objective_);
@@ -116,7 +117,7 @@ class Fit {
     return accepted;
   }
 
-  void evaluate(const Stack<Scalar>& Z, Vector<Scalar>& residual, double& data_term,
+  void evaluate(const Stack<Scalar>& Z, Reals<Scalar>& residual, double& data_term,
                 double& objective) const {
     apply_stack(op_, Z, residual);
     residual -= b_;
@@ -126,7 +127,7 @@ class Fit {
 
   void update_gradient() {
     pull_back(op_, Z_, residual_, gradient_);
-    if (options_.ridge > 0) gradient_ += options_.ridge * Z_.Z;
+    if (options_.ridge > 0) gradient_ += static_cast<RealOf<Scalar>>(options_.ridge) * Z_.Z;
   }
 
   // Loose while far away (or regularised), tighter as the residual or the gradient falls.
@@ -137,13 +138,13 @@ class Fit {
   }
 
   const MeasurementOperator<Scalar>& op_;
-  const Vector<Scalar>& b_;
+  const Reals<Scalar>& b_;
   Stack<Scalar>& Z_;
   const FitOptions& options_;
   double b_norm_, data_term_ = 0, objective_ = 0, first_gradient_norm_ = 1;
   double damping_ = -1, growth_ = 2;
   int inner_ = 0;
-  Vector<Scalar> residual_, trial_residual_;
+  Reals<Scalar> residual_, trial_residual_;
   RowMatrix<Scalar> gradient_;
   Stack<Scalar> trial_;
   LinearSolve<Scalar> work_;
@@ -152,7 +153,7 @@ class Fit {
 }  // namespace
 
 template <typename Scalar>
-FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b,
+FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                        Stack<Scalar>& Z, const FitOptions& options, const FitMonitor& monitor) {
   Fit<Scalar> fit(op, b, Z, options);
   FitSummary summary;
@@ -172,7 +173,9 @@ FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Vector<Scala
   return summary;
 }
 
-template FitSummary fit_factors(const MeasurementOperator<double>&, const Vector<double>&,
-                                Stack<double>&, const FitOptions&, const FitMonitor&);
+#define UDV_INSTANTIATE(Scalar)                                                             \
+  template FitSummary fit_factors(const MeasurementOperator<Scalar>&, const Reals<Scalar>&, \
+                                  Stack<Scalar>&, const FitOptions&, const FitMonitor&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/instantiate.hpp"
 #include "udv/core/columns.hpp"
 #include "udv/core/parallel.hpp"
 
@@ -20,12 +21,15 @@ constexpr double kDivergence = 1e6;  // times the objective of X = 0
 
 }  // namespace
 
-ProjectedGradient::ProjectedGradient(const MeasurementOperator<double>& op, const Vector<double>& b,
-                                     GradientOptions options)
+template <typename Scalar>
+ProjectedGradient<Scalar>::ProjectedGradient(const MeasurementOperator<Scalar>& op,
+                                             const Reals<Scalar>& b, GradientOptions options)
     : op_(op), b_(b), options_(options), b_squared_(squared_norm(b)) {}
 
-GradientState ProjectedGradient::start(Factorization<double> factors, StepRule step_rule) {
-  GradientState state;
+template <typename Scalar>
+BasicGradientState<Scalar> ProjectedGradient<Scalar>::start(Factorization<Scalar> factors,
+                                                            BasicStepRule<Scalar> step_rule) {
+  State state;
   state.names.resize(static_cast<size_t>(factors.columns()));
   std::iota(state.names.begin(), state.names.end(), 0);
   state.live = factors.columns();
@@ -34,7 +38,8 @@ GradientState ProjectedGradient::start(Factorization<double> factors, StepRule s
   return state;
 }
 
-void ProjectedGradient::take_step(GradientState& state) {
+template <typename Scalar>
+void ProjectedGradient<Scalar>::take_step(State& state) {
   state.factors.differentiate(op_, b_, residual_, gradient_);
   state.objective = 0.5 * squared_norm(residual_);
   state.factors.take_step(gradient_, state.step_rule.next(state.factors, gradient_));
@@ -42,7 +47,8 @@ void ProjectedGradient::take_step(GradientState& state) {
   ++state.iteration;
 }
 
-void ProjectedGradient::drop_dead_columns(GradientState& state) const {
+template <typename Scalar>
+void ProjectedGradient<Scalar>::drop_dead_columns(State& state) const {
   const Vector<double> magnitudes = state.factors.magnitudes();
   const double threshold = options_.dead_share * magnitudes.maxCoeff();
   std::vector<Index> dead = state.factors.inert_columns();
@@ -50,8 +56,8 @@ void ProjectedGradient::drop_dead_columns(GradientState& state) const {
   if (state.factors.method().diagonal && state.ball_active) {
     dead.clear();
     // A weight at its bound may grow again as long as its vectors are there.
-    const Stack<double>& Z = state.factors.stack();
-    const Vector<double> lengths =
+    const Stack<Scalar>& Z = state.factors.stack();
+    const Reals<Scalar> lengths =
         (Z.U().colwise().norm().array() * Z.V().colwise().norm().array()).transpose();
     const double shortest = options_.dead_share * lengths.maxCoeff();
     for (Index c = 0; c < magnitudes.size(); ++c)
@@ -67,7 +73,8 @@ void ProjectedGradient::drop_dead_columns(GradientState& state) const {
   state.names = std::move(names);
 }
 
-void ProjectedGradient::count_live_columns(GradientState& state) const {
+template <typename Scalar>
+void ProjectedGradient<Scalar>::count_live_columns(State& state) const {
   const Vector<double> magnitudes = state.factors.magnitudes();
   const double largest = magnitudes.maxCoeff();
   const Index live = (magnitudes.array() > kLiveShare * largest).count();
@@ -76,12 +83,14 @@ void ProjectedGradient::count_live_columns(GradientState& state) const {
   state.grey = (magnitudes.array() > kGreyShare * largest).count() - live;
 }
 
-bool ProjectedGradient::has_settled(const GradientState& state) const {
+template <typename Scalar>
+bool ProjectedGradient<Scalar>::has_settled(const State& state) const {
   return state.iteration >= kFirstSettled && state.grey == 0 &&
          state.live_since <= state.iteration / 2 && state.factors.norm_u() > 0.99 * options_.alpha;
 }
 
-GradientStop ProjectedGradient::reason_to_stop(const GradientState& state) const {
+template <typename Scalar>
+GradientStop ProjectedGradient<Scalar>::reason_to_stop(const State& state) const {
   if (!(state.objective <= kDivergence * 0.5 * b_squared_)) return GradientStop::kDiverged;
   if (2 * state.objective <= options_.tolerance * options_.tolerance * b_squared_)
     return GradientStop::kConverged;
@@ -90,7 +99,8 @@ GradientStop ProjectedGradient::reason_to_stop(const GradientState& state) const
   return GradientStop::kRunning;
 }
 
-void ProjectedGradient::run(GradientState& state, const Monitor& monitor) {
+template <typename Scalar>
+void ProjectedGradient<Scalar>::run(State& state, const Monitor& monitor) {
   state.stop = GradientStop::kRunning;
   while (state.stop == GradientStop::kRunning) {
     take_step(state);
@@ -101,5 +111,8 @@ void ProjectedGradient::run(GradientState& state, const Monitor& monitor) {
       state.stop = GradientStop::kObserver;
   }
 }
+
+#define UDV_INSTANTIATE(Scalar) template class ProjectedGradient<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

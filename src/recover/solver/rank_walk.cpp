@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/instantiate.hpp"
 #include "udv/core/lanczos.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
@@ -52,7 +53,7 @@ Index largest_determined_rank(const MeasurementOperator<Scalar>& op, Index limit
 }
 
 template <typename Scalar>
-RankWalk<Scalar>::RankWalk(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b,
+RankWalk<Scalar>::RankWalk(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                            RankWalkOptions options)
     : op_(op), b_(b), options_(options), b_norm_(std::sqrt(squared_norm(b))) {
   const Index smaller = std::min(op.rows(), op.cols());
@@ -157,24 +158,25 @@ const RankFit<Scalar>& RankWalk<Scalar>::fit(Stack<Scalar> Z) {
 template <typename Scalar>
 std::optional<Stack<Scalar>> RankWalk<Scalar>::with_new_columns(const RankFit<Scalar>& from,
                                                                 Index count) {
-  Vector<Scalar> residual;
+  Reals<Scalar> residual;
   apply_stack(op_, from.Z, residual);
   residual -= b_;
   Random random(options_.seed, kStreamLanczos);
-  const auto pairs = smallest_eigenpairs(
+  const auto pairs = smallest_eigenpairs<Scalar>(
       from.Z.Z.rows(),
-      [&](const Vector<double>& x, Vector<double>& y) { residual_product(op_, residual, x, y); },
+      [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op_, residual, x, y); },
       count, std::max(kLanczosSteps, 10 * count), random);
   Stack<Scalar> column(op_.rows(), op_.cols(), op_.symmetric(), 1);
   Stack<Scalar> result = from.Z;
   for (Index c = 0; c < pairs.values.size(); ++c) {
     column.Z.col(0) = pairs.vectors.col(c);
-    Vector<Scalar> measured;
+    Reals<Scalar> measured;
     apply_stack(op_, column, measured);
     const double length = -dot(residual, measured) / squared_norm(measured);
     if (!(pairs.values(c) < 0) || !(length > 0)) break;
     result.Z.conservativeResize(Eigen::NoChange, result.Z.cols() + 1);
-    result.Z.col(result.Z.cols() - 1) = std::sqrt(length) * column.Z.col(0);
+    result.Z.col(result.Z.cols() - 1) =
+        static_cast<RealOf<Scalar>>(std::sqrt(length)) * column.Z.col(0);
   }
   if (result.rank() == from.Z.rank()) return std::nullopt;
   return result;
@@ -279,10 +281,10 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<Stack<Scalar>>
   record(nothing);
   try {
     Random random(options_.seed, kStreamLanczos);
-    const Vector<Scalar> minus_b = -b_;
-    const double steepest = smallest_eigenvalue(
+    const Reals<Scalar> minus_b = -b_;
+    const double steepest = smallest_eigenvalue<Scalar>(
         nothing.Z.Z.rows(),
-        [&](const Vector<double>& x, Vector<double>& y) { residual_product(op_, minus_b, x, y); },
+        [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op_, minus_b, x, y); },
         1e-2, 24, random);
     largest_ridge_ = -steepest * (op_.symmetric() ? 2 : 1);
     if (largest_ridge_ > 0 && !exact_rank_) {
@@ -317,7 +319,9 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<Stack<Scalar>>
   return outcome;
 }
 
-template Index largest_determined_rank(const MeasurementOperator<double>&, Index);
-template class RankWalk<double>;
+#define UDV_INSTANTIATE(Scalar)                                                      \
+  template Index largest_determined_rank(const MeasurementOperator<Scalar>&, Index); \
+  template class RankWalk<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

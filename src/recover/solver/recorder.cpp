@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/instantiate.hpp"
+
 namespace udv {
 namespace {
 
@@ -14,14 +16,16 @@ Index after(Index iteration) {
   return iteration < kDenseStart ? iteration + 1 : std::max(iteration + 1, iteration * 103 / 100);
 }
 
-IterationRecord record_of(const GradientState& state, double seconds, double unit) {
+template <typename Scalar>
+IterationRecord record_of(const BasicGradientState<Scalar>& state, double seconds, double unit) {
   IterationRecord record;
   record.iteration = state.iteration;
   record.seconds = seconds;
   record.objective = state.objective * unit;
   record.rank = state.live;
   record.norm_u = state.factors.norm_u();
-  record.max_d = state.factors.columns() > 0 ? state.factors.d().maxCoeff() : 0.0;
+  record.max_d =
+      state.factors.columns() > 0 ? static_cast<double>(state.factors.d().maxCoeff()) : 0.0;
   record.step = state.step_rule.step();
   return record;
 }
@@ -41,7 +45,8 @@ bool Recorder::wanted(Index iteration) const {
          (recording_ == Recording::kLog && iteration >= next_recorded_);
 }
 
-Verdict Recorder::observe(const GradientState& state, double unit) {
+template <typename Scalar>
+Verdict Recorder::observe(const BasicGradientState<Scalar>& state, double unit) {
   latest_.iteration = state.iteration;
   const bool record = wanted(state.iteration);
   // Asking the clock costs as much as a small iteration: once in a while is enough.
@@ -56,7 +61,8 @@ Verdict Recorder::observe(const GradientState& state, double unit) {
   return notify(latest_);
 }
 
-void Recorder::finish(const GradientState& state, double unit) {
+template <typename Scalar>
+void Recorder::finish(const BasicGradientState<Scalar>& state, double unit) {
   latest_ = record_of(state, seconds(), unit);
 }
 
@@ -78,11 +84,12 @@ void Recorder::keep(const IterationRecord& record) {
   next_recorded_ = after(record.iteration);
 }
 
-void Recorder::keep_columns(const GradientState& state) {
+template <typename Scalar>
+void Recorder::keep_columns(const BasicGradientState<Scalar>& state) {
   for (const Index name : state.names) num_columns_ = std::max(num_columns_, name + 1);
   Vector<double> norms = Vector<double>::Zero(num_columns_);
   Vector<double> d = Vector<double>::Zero(num_columns_);
-  const Vector<double> present = state.factors.stack().U().colwise().norm().transpose();
+  const Reals<Scalar> present = state.factors.stack().U().colwise().norm().transpose();
   for (size_t c = 0; c < state.names.size(); ++c) {
     norms(state.names[c]) = present(static_cast<Index>(c));
     d(state.names[c]) = state.factors.d()(static_cast<Index>(c));
@@ -98,9 +105,10 @@ Verdict Recorder::notify(const IterationRecord& record) {
 }
 
 // Steps of a fit that was cut off are done again: their records go.
-void Recorder::restore(const Checkpoint& checkpoint) {
+template <typename Scalar>
+void Recorder::restore(const BasicCheckpoint<Scalar>& checkpoint) {
   latest_.iteration = checkpoint.has_gradient ? checkpoint.gradient.iteration : 0;
-  for (const RankFit<double>& fit : checkpoint.journal) latest_.iteration += fit.outer;
+  for (const RankFit<Scalar>& fit : checkpoint.journal) latest_.iteration += fit.outer;
   earlier_seconds_ = checkpoint.seconds;
   history_ = checkpoint.history;
   columns_ = checkpoint.columns;
@@ -109,7 +117,8 @@ void Recorder::restore(const Checkpoint& checkpoint) {
   if (!history_.empty()) next_recorded_ = after(history_.back().iteration);
 }
 
-void Recorder::store(Checkpoint& checkpoint) const {
+template <typename Scalar>
+void Recorder::store(BasicCheckpoint<Scalar>& checkpoint) const {
   checkpoint.seconds = seconds();
   checkpoint.history = history_;
   checkpoint.columns = columns_;
@@ -120,5 +129,12 @@ void Recorder::flush() {
   if (recording_ != Recording::kNone && latest_.iteration > 0 && !known)
     history_.push_back(latest_);
 }
+
+#define UDV_INSTANTIATE(Scalar)                                                  \
+  template Verdict Recorder::observe(const BasicGradientState<Scalar>&, double); \
+  template void Recorder::finish(const BasicGradientState<Scalar>&, double);     \
+  template void Recorder::restore(const BasicCheckpoint<Scalar>&);               \
+  template void Recorder::store(BasicCheckpoint<Scalar>&) const;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

@@ -15,17 +15,21 @@ class Recorder {
   Recorder(Recording recording, Observer observer);
 
   /// `unit` turns a scaled objective into the caller's units.
-  Verdict observe(const GradientState& state, double unit);
+  template <typename Scalar>
+  Verdict observe(const BasicGradientState<Scalar>& state, double unit);
   Verdict observe(const FitStep& step, double unit);
 
   /// Takes note of the last state, whether it was looked at or not.
-  void finish(const GradientState& state, double unit);
+  template <typename Scalar>
+  void finish(const BasicGradientState<Scalar>& state, double unit);
 
   double seconds() const;
   Index next_iteration() const { return latest_.iteration + 1; }
 
-  void restore(const Checkpoint& checkpoint);
-  void store(Checkpoint& checkpoint) const;
+  template <typename Scalar>
+  void restore(const BasicCheckpoint<Scalar>& checkpoint);
+  template <typename Scalar>
+  void store(BasicCheckpoint<Scalar>& checkpoint) const;
   /// The last iteration belongs into every history.
   void flush();
   std::vector<IterationRecord> take_history() { return std::move(history_); }
@@ -34,7 +38,8 @@ class Recorder {
  private:
   bool wanted(Index iteration) const;
   void keep(const IterationRecord& record);
-  void keep_columns(const GradientState& state);
+  template <typename Scalar>
+  void keep_columns(const BasicGradientState<Scalar>& state);
   Verdict notify(const IterationRecord& record);
 
   Recording recording_;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/instantiate.hpp"
+
 namespace udv {
 
 std::string_view to_string(StopReason reason) {
@@ -20,16 +22,21 @@ std::string_view to_string(StopReason reason) {
   }
 }
 
-double Recovery::predict(Index i, Index j) const {
-  const RowMatrix<double>& right = symmetric ? U : V;
-  return U.row(i).cwiseProduct(d.transpose()).dot(right.row(j));
+template <typename Scalar>
+Scalar BasicRecovery<Scalar>::predict(Index i, Index j) const {
+  const RowMatrix<Scalar>& right = symmetric ? U : V;
+  return right.row(j).dot(U.row(i).cwiseProduct(d.transpose()));
 }
 
-std::string Recovery::summary() const {
+template <typename Scalar>
+std::string BasicRecovery<Scalar>::summary() const {
   const char* const words = certificate.verdict == Optimality::kGlobal       ? "certified"
                             : certificate.verdict == Optimality::kStationary ? "stationary"
                                                                              : "not converged";
   return fmt::format("rank {}, relative residual {:.1e}, {}", rank, relative_residual, words);
 }
+
+#define UDV_INSTANTIATE(Scalar) template struct BasicRecovery<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

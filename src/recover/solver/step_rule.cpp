@@ -4,18 +4,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/instantiate.hpp"
 #include "udv/core/columns.hpp"
 
 namespace udv {
 
-StepRule::StepRule(std::optional<double> constant, double first_step)
+template <typename Scalar>
+BasicStepRule<Scalar>::BasicStepRule(std::optional<double> constant, double first_step)
     : constant_(constant.has_value()),
       step_(constant.value_or(first_step)),
       previous_step_(step_) {}
 
-double StepRule::next(const Factorization<double>& x, const FactorGradient<double>& g) {
+template <typename Scalar>
+double BasicStepRule<Scalar>::next(const Factorization<Scalar>& x,
+                                   const FactorGradient<Scalar>& g) {
   if (constant_) return step_;
-  const RowMatrix<double>& Z = x.stack().Z;
+  const RowMatrix<Scalar>& Z = x.stack().Z;
   if (started_) {
     const double moved = std::sqrt((Z - last_Z_).squaredNorm() + (x.d() - last_d_).squaredNorm());
     const double turned =
@@ -34,12 +38,16 @@ double StepRule::next(const Factorization<double>& x, const FactorGradient<doubl
   return step_;
 }
 
-void StepRule::remove(const std::vector<Index>& columns) {
+template <typename Scalar>
+void BasicStepRule<Scalar>::remove(const std::vector<Index>& columns) {
   if (constant_ || !started_) return;
   last_Z_ = without_columns(last_Z_, columns);
   last_gradient_Z_ = without_columns(last_gradient_Z_, columns);
   last_d_ = without_entries(last_d_, columns);
   last_gradient_d_ = without_entries(last_gradient_d_, columns);
 }
+
+#define UDV_INSTANTIATE(Scalar) template class BasicStepRule<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

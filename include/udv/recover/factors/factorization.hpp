@@ -30,10 +30,10 @@ const Method& method_named(std::string_view name);
 template <typename Scalar>
 struct FactorGradient {
   RowMatrix<Scalar> Z;
-  Vector<Scalar> d;
+  Reals<Scalar> d;
 };
 
-/// X = U diag(d) V^T with its constraint set. Without a diagonal factor d stays 1 and nothing is
+/// X = U diag(d) V^* with its constraint set. Without a diagonal factor d stays 1 and nothing is
 /// constrained; with one, |U|_F <= alpha, |V|_F <= alpha and d >= 0.
 template <typename Scalar>
 class Factorization {
@@ -42,19 +42,20 @@ class Factorization {
   /// Gaussian U and V, each scaled to Frobenius norm `init_norm`; d = 1.
   Factorization(const Method& method, Index rows, Index cols, Index columns, double init_norm,
                 std::uint64_t seed);
-  Factorization(const Method& method, Stack<Scalar> Z, Vector<Scalar> d);
+  Factorization(const Method& method, Stack<Scalar> Z, Reals<Scalar> d);
 
   const Method& method() const { return *method_; }
   const Stack<Scalar>& stack() const { return Z_; }
-  const Vector<Scalar>& d() const { return d_; }
+  const Reals<Scalar>& d() const { return d_; }
   Index columns() const { return d_.size(); }
 
   /// y = A(X)
-  void measure(const MeasurementOperator<Scalar>& op, Vector<Scalar>& y) const;
-  /// residual z = A(X) - b and the gradient of 1/2 |z|^2. With G = A*(z) V above A*(z)^T U it is
-  /// G diag(d) and diag(U^T A*(z) V); where symmetric 2 A*(z) U diag(d) and diag(U^T A*(z) U).
-  void differentiate(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b,
-                     Vector<Scalar>& residual, FactorGradient<Scalar>& gradient) const;
+  void measure(const MeasurementOperator<Scalar>& op, Reals<Scalar>& y) const;
+  /// residual z = A(X) - b and the gradient of 1/2 |z|^2. With G = A*(z) V above A*(z)^* U it is
+  /// G diag(d) and Re diag(U^* A*(z) V); where symmetric 2 A*(z) U diag(d) and Re diag(U^* A*(z)
+  /// U).
+  void differentiate(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                     Reals<Scalar>& residual, FactorGradient<Scalar>& gradient) const;
   /// (U, V, d) -= step * gradient, all at once.
   void take_step(const FactorGradient<Scalar>& gradient, double step);
   /// Projects onto the constraint set. True where a ball was active.
@@ -68,8 +69,8 @@ class Factorization {
   void remove(const std::vector<Index>& columns);
 
   /// SVD of X, or its eigendecomposition where symmetric.
-  FactoredSvd svd() const;
-  /// sqrt(d) absorbed into U and V: X = U V^T.
+  FactoredSvd<Scalar> svd() const;
+  /// sqrt(d) absorbed into U and V: X = U V^*.
   Stack<Scalar> absorbed() const;
 
   /// Reads or writes every member, for checkpoints.
@@ -83,7 +84,7 @@ class Factorization {
  private:
   const Method* method_ = nullptr;
   Stack<Scalar> Z_;
-  Vector<Scalar> d_;
+  Reals<Scalar> d_;
 };
 
 }  // namespace udv

@@ -5,7 +5,7 @@
 
 namespace udv {
 
-/// Z = (U; V), the factors of X = U V^T one above the other; a symmetric X = U U^T has Z = U.
+/// Z = (U; V), the factors of X = U V^* one above the other; a symmetric X = U U^* has Z = U.
 /// One array for both cases, so that everything done with Z is written once.
 template <typename Scalar>
 struct Stack {

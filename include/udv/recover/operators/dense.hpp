@@ -5,31 +5,33 @@
 
 namespace udv {
 
-/// A(X)_i = <A_i, X> with general matrices A_i, given as the rows of one n x (p q) array, each
-/// A_i row by row. One A_i is as large as X, so here X may be formed: A(X) costs n p q.
-/// Where symmetric, A_i is replaced by (A_i + A_i^T) / 2, which measures the same.
+/// A(X)_i = <A_i, X> = tr A_i^* X with general matrices A_i, given as the rows of one n x (p q)
+/// array, each A_i row by row. One A_i is as large as X, so here X may be formed: A(X) costs n p q.
+/// Where symmetric, A_i is replaced by (A_i + A_i^*) / 2, which measures the (real part of the)
+/// same. Complex and not symmetric: two numbers per measurement.
 template <typename Scalar>
 class DenseOperator final : public MeasurementOperator<Scalar> {
  public:
   DenseOperator(RowMatrix<Scalar> measurements, Index rows, Index cols, bool symmetric);
 
   std::string_view name() const override { return "dense"; }
-  void apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d, const ConstRows<Scalar>& V,
-             Vector<Scalar>& y) const override;
-  void adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+  void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
+             Reals<Scalar>& y) const override;
+  void adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                      Rows<Scalar> out) const override;
-  void adjoint_transpose_times(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+  void adjoint_transpose_times(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                                Rows<Scalar> out) const override;
-  void adjoint_products(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+  void adjoint_products(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                         const ConstRows<Scalar>& V, Rows<Scalar> for_u,
                         Rows<Scalar> for_v) const override;
   double mean_gain() const override { return mean_gain_; }
+  Index parts() const override { return kIsComplex<Scalar> && !this->symmetric() ? 2 : 1; }
   double norm_bound() const override;
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;
 
  private:
-  RowMatrix<Scalar> adjoint(const Vector<Scalar>& z) const;  // A*(z), p x q
+  RowMatrix<Scalar> adjoint(const Reals<Scalar>& z) const;  // A*(z), p x q
 
   RowMatrix<Scalar> measurements_;
   double mean_gain_;

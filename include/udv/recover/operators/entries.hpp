@@ -40,7 +40,8 @@ class TiledLines {
 };
 
 /// A(X)_t = X(row[t], col[t]). With R the sparse matrix that holds z at these places,
-/// A*(z) = R, or (R + R^T) / 2 where symmetric. Entries are numbered in the order given.
+/// A*(z) = R, or (R + R^*) / 2 where symmetric. Entries are numbered in the order given; a complex
+/// one is two numbers.
 /// Every kernel owns its output lines: threads never meet and the order of sums is fixed.
 template <typename Scalar>
 class EntriesOperator final : public MeasurementOperator<Scalar> {
@@ -50,17 +51,18 @@ class EntriesOperator final : public MeasurementOperator<Scalar> {
   explicit EntriesOperator(const Entries& entries);
 
   std::string_view name() const override { return "entries"; }
-  void apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d, const ConstRows<Scalar>& V,
-             Vector<Scalar>& y) const override;
-  void adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+  void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
+             Reals<Scalar>& y) const override;
+  void adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                      Rows<Scalar> out) const override;
-  void adjoint_transpose_times(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+  void adjoint_transpose_times(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                                Rows<Scalar> out) const override;
-  void residual_products(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
-                         const ConstRows<Scalar>& V, const Vector<Scalar>& b, Vector<Scalar>& z,
+  void residual_products(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
+                         const ConstRows<Scalar>& V, const Reals<Scalar>& b, Reals<Scalar>& z,
                          Rows<Scalar> for_u, Rows<Scalar> for_v) const override;
   double mean_gain() const override;
   double norm_bound() const override { return 1.0; }
+  Index parts() const override { return kIsComplex<Scalar> ? 2 : 1; }
   std::unique_ptr<Linearization<Scalar>> linearize(const Stack<Scalar>& Z) const override;
   /// sum_i min(k, entries of line i) - k^2 (symmetric: - k (k - 1) / 2): a line with fewer than k
   /// entries has only so many parameters that show.

@@ -8,8 +8,8 @@
 namespace udv {
 
 /// Gauss-Newton model built from an operator's own products:
-///   J P = A(P_U V^T + U P_V^T),  J^T w = (A*(w) V; A*(w)^T U);  symmetric: 2 A(P U^T), 2 A*(w) U.
-/// Preconditioner: A*A ~ gain I gives one k x k block for all rows of U (gain V^T V + damping I),
+///   J P = A(P_U V^* + U P_V^*),  J^T w = (A*(w) V; A*(w)^* U);  symmetric: 2 A(P U^*), 2 A*(w) U.
+/// Preconditioner: A*A ~ gain I gives one k x k block for all rows of U (gain V^* V + damping I),
 /// and one for all rows of V. Exact for an isometry up to the coupling between U and V.
 template <typename Scalar>
 class GenericLinearization : public Linearization<Scalar> {
@@ -26,9 +26,9 @@ class GenericLinearization : public Linearization<Scalar> {
 
  private:
   const MeasurementOperator<Scalar>& op_;
-  double gain_;
+  RealOf<Scalar> gain_;
   RowMatrix<Scalar> left_, right_;  // [P_U U] and [V P_V]
-  Vector<Scalar> measured_;
+  Reals<Scalar> measured_;
   Matrix<Scalar> gram_u_, gram_v_;
   Eigen::LLT<Matrix<Scalar>> block_u_, block_v_;
 };

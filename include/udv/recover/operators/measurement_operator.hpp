@@ -11,7 +11,8 @@
 
 namespace udv {
 
-/// The Gauss-Newton model of f at Z: J is the derivative of Z -> A(U V^T), or of Z -> A(U U^T).
+/// The Gauss-Newton model of f at Z: J is the derivative of Z -> A(U V^*), or of Z -> A(U U^*), a
+/// real-linear map also where Z is complex; J^T is its adjoint for Re <.,.>.
 template <typename Scalar>
 class Linearization {
  public:
@@ -39,9 +40,11 @@ struct Undetermined {
   }
 };
 
-/// Linear map A from p x q matrices to n measurements, A(X)_i = <A_i, X>. X is never formed by a
-/// solver: it arrives as U diag(d) V^T. Law: <A(U diag(d) V^T), z> = <U diag(d), A*(z) V>.
-/// A symmetric operator measures symmetric X only, and its A*(z) is symmetric.
+/// Real-linear map A from p x q matrices to n real numbers, A(X)_i = Re <A_i, X>; a complex
+/// measurement is two of them, one after the other. X is never formed by a solver: it arrives as
+/// U diag(d) V^*. Law: <A(U diag(d) V^*), z> = Re <U diag(d), A*(z) V>.
+/// A symmetric operator measures symmetric (Hermitian) X only: the symmetric part of what it is
+/// given; and its A*(z) is symmetric.
 template <typename Scalar>
 class MeasurementOperator {
  public:
@@ -56,27 +59,27 @@ class MeasurementOperator {
 
   virtual std::string_view name() const = 0;
 
-  /// y = A(U diag(d) V^T). U is p x k, V is q x k (V = U where symmetric), y has n entries.
-  virtual void apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
-                     const ConstRows<Scalar>& V, Vector<Scalar>& y) const = 0;
+  /// y = A(U diag(d) V^*). U is p x k, V is q x k (V = U where symmetric), y has n entries.
+  virtual void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
+                     Reals<Scalar>& y) const = 0;
   /// out = A*(z) V, p x k.
-  virtual void adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+  virtual void adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                              Rows<Scalar> out) const = 0;
-  /// out = A*(z)^T U, q x k.
-  virtual void adjoint_transpose_times(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+  /// out = A*(z)^* U, q x k.
+  virtual void adjoint_transpose_times(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                                        Rows<Scalar> out) const = 0;
   /// Both products at once, for operators that can share work between them (not symmetric).
-  virtual void adjoint_products(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+  virtual void adjoint_products(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                                 const ConstRows<Scalar>& V, Rows<Scalar> for_u,
                                 Rows<Scalar> for_v) const {
     adjoint_times(z, V, for_u);
     adjoint_transpose_times(z, U, for_v);
   }
-  /// z = A(U diag(d) V^T) - b and its products A*(z) V, A*(z)^T U in one go: the work of one
+  /// z = A(U diag(d) V^*) - b and its products A*(z) V, A*(z)^* U in one go: the work of one
   /// gradient step, for operators that can share it. Where symmetric, for_v is not touched.
-  virtual void residual_products(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
-                                 const ConstRows<Scalar>& V, const Vector<Scalar>& b,
-                                 Vector<Scalar>& z, Rows<Scalar> for_u, Rows<Scalar> for_v) const;
+  virtual void residual_products(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
+                                 const ConstRows<Scalar>& V, const Reals<Scalar>& b,
+                                 Reals<Scalar>& z, Rows<Scalar> for_u, Rows<Scalar> for_v) const;
   /// sum_i |A_i|_F^2 / (p q): |A(X)|^2 / |X|_F^2 for a matrix that the map does not favour.
   virtual double mean_gain() const = 0;
   /// An upper bound of the operator norm |A|_(F -> 2).
@@ -84,11 +87,14 @@ class MeasurementOperator {
 
   /// Gauss-Newton model at Z. The default builds it from the products above.
   virtual std::unique_ptr<Linearization<Scalar>> linearize(const Stack<Scalar>& Z) const;
-  /// Parameters that n measurements have to determine at rank k.
+  /// Real numbers that make one measurement: 2 where measurements are complex.
+  virtual Index parts() const { return 1; }
+  /// Real parameters that n measurements have to determine at rank k.
   virtual double degrees_of_freedom(Index rank) const;
   /// Rows, columns and blocks that a rank-k answer leaves open. The default knows of none.
   virtual Undetermined undetermined(Index rank) const;
-  /// The same map with the named measurements only, in that order. Throws where it cannot.
+  /// The same map with the named measurements only (each parts() numbers), in that order. Throws
+  /// where it cannot.
   virtual std::unique_ptr<MeasurementOperator> subset(const std::vector<Index>& which) const;
 
  private:
@@ -96,21 +102,21 @@ class MeasurementOperator {
   bool symmetric_;
 };
 
-/// y = A(U V^T), without weights.
+/// y = A(U V^*), without weights.
 template <typename Scalar>
-void apply_stack(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z, Vector<Scalar>& y) {
-  op.apply(Z.U(), Vector<Scalar>::Ones(Z.rank()), Z.V(), y);
+void apply_stack(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z, Reals<Scalar>& y) {
+  op.apply(Z.U(), Reals<Scalar>::Ones(Z.rank()), Z.V(), y);
 }
 
-/// G = J^T z at Z: (A*(z) V; A*(z)^T U), or 2 A*(z) U where symmetric.
+/// G = J^T z at Z: (A*(z) V; A*(z)^* U), or 2 A*(z) U where symmetric.
 template <typename Scalar>
 void pull_back(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z,
-               const Vector<Scalar>& z, RowMatrix<Scalar>& G);
+               const Reals<Scalar>& z, RowMatrix<Scalar>& G);
 
-/// y = S x, where S = A*(z) (symmetric) or [0 A*(z); A*(z)^T 0]: its smallest eigenvalue is that
+/// y = S x, where S = A*(z) (symmetric) or [0 A*(z); A*(z)^* 0]: its smallest eigenvalue is that
 /// of the gradient, or minus its largest singular value.
 template <typename Scalar>
-void residual_product(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& z,
+void residual_product(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& z,
                       const Vector<Scalar>& x, Vector<Scalar>& y);
 
 }  // namespace udv

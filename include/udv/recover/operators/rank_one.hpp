@@ -5,19 +5,20 @@
 
 namespace udv {
 
-/// A(X)_i = a_i^T X a_i for symmetric X; a_i are the rows of one n x p array.
-/// A(U diag(d) V^T) = sum_c d_c (A U)_ic (A V)_ic costs 2 n p k; A*(z) V = A^T (z o A V).
+/// A(X)_i = w_i X w_i^* for symmetric X; w_i are the rows of one n x p array W, so that X = x x^*
+/// gives the intensities |W x|^2. A(U diag(d) V^*) = Re sum_c d_c (W U)_ic conj (W V)_ic costs
+/// 2 n p k; A*(z) V = W^* (z o W V).
 template <typename Scalar>
 class RankOneOperator final : public MeasurementOperator<Scalar> {
  public:
   explicit RankOneOperator(RowMatrix<Scalar> vectors);
 
   std::string_view name() const override { return "rank_one"; }
-  void apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d, const ConstRows<Scalar>& V,
-             Vector<Scalar>& y) const override;
-  void adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+  void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
+             Reals<Scalar>& y) const override;
+  void adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                      Rows<Scalar> out) const override;
-  void adjoint_transpose_times(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+  void adjoint_transpose_times(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                                Rows<Scalar> out) const override {
     adjoint_times(z, U, out);
   }
@@ -27,10 +28,10 @@ class RankOneOperator final : public MeasurementOperator<Scalar> {
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;
 
-  /// A U, n x k.
+  /// W U, n x k.
   RowMatrix<Scalar> project(const ConstRows<Scalar>& U) const;
-  /// out = A^T (w o W) for W of shape n x k.
-  void back_project(const Vector<Scalar>& w, const RowMatrix<Scalar>& W, Rows<Scalar> out) const;
+  /// out = W^* (z o P) for P of shape n x k.
+  void back_project(const Reals<Scalar>& z, const RowMatrix<Scalar>& P, Rows<Scalar> out) const;
 
  private:
   RowMatrix<Scalar> vectors_;

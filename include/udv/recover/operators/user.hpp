@@ -15,12 +15,12 @@ struct UserFunctions {
   Index cols = 0;
   Index num_measurements = 0;
   bool symmetric = false;  ///< only symmetric X are measured; A*(z) need not be symmetric itself
-  std::function<void(const ConstRows<Scalar>& U, const Vector<Scalar>& d,
-                     const ConstRows<Scalar>& V, Vector<Scalar>& y)>
+  std::function<void(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
+                     Reals<Scalar>& y)>
       apply;
-  std::function<void(const Vector<Scalar>& z, const ConstRows<Scalar>& V, Rows<Scalar> out)>
+  std::function<void(const Reals<Scalar>& z, const ConstRows<Scalar>& V, Rows<Scalar> out)>
       adjoint_times;
-  std::function<void(const Vector<Scalar>& z, const ConstRows<Scalar>& U, Rows<Scalar> out)>
+  std::function<void(const Reals<Scalar>& z, const ConstRows<Scalar>& U, Rows<Scalar> out)>
       adjoint_transpose_times;
 };
 
@@ -34,11 +34,11 @@ class UserOperator final : public MeasurementOperator<Scalar> {
   explicit UserOperator(UserFunctions<Scalar> functions);
 
   std::string_view name() const override { return "user"; }
-  void apply(const ConstRows<Scalar>& U, const Vector<Scalar>& d, const ConstRows<Scalar>& V,
-             Vector<Scalar>& y) const override;
-  void adjoint_times(const Vector<Scalar>& z, const ConstRows<Scalar>& V,
+  void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
+             Reals<Scalar>& y) const override;
+  void adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                      Rows<Scalar> out) const override;
-  void adjoint_transpose_times(const Vector<Scalar>& z, const ConstRows<Scalar>& U,
+  void adjoint_transpose_times(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                                Rows<Scalar> out) const override;
   double mean_gain() const override { return mean_gain_; }
   double norm_bound() const override { return norm_bound_; }

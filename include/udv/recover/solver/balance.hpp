@@ -5,14 +5,17 @@
 
 namespace udv {
 
-/// The same X = U V^T with U = P sqrt(S), V = Q sqrt(S) from its SVD P S Q^T: orthogonal columns,
+/// The same X = U V^* with U = P sqrt(S), V = Q sqrt(S) from its SVD P S Q^*: orthogonal columns,
 /// equally long on both sides, largest first. Columns that make X indefinite are not possible.
-Stack<double> balanced(const Stack<double>& Z);
+template <typename Scalar>
+Stack<Scalar> balanced(const Stack<Scalar>& Z);
 
 /// The first `count` columns (all where there are fewer).
-Stack<double> leading_columns(const Stack<double>& Z, Index count);
+template <typename Scalar>
+Stack<Scalar> leading_columns(const Stack<Scalar>& Z, Index count);
 
 /// Number of columns of a balanced stack whose singular value exceeds `share` of the largest.
-Index significant_columns(const Stack<double>& balanced, double share);
+template <typename Scalar>
+Index significant_columns(const Stack<Scalar>& balanced, double share);
 
 }  // namespace udv

@@ -35,7 +35,8 @@ struct CertificateOptions {
 /// Certifies X = U diag(d) V^T for f(X) = 1/2 |A(X) - b|^2 (+ ridge |X|_*): `global` where X is a
 /// minimiser over all positive semidefinite matrices (symmetric) or over all matrices,
 /// `stationary` where only the columns present cannot improve. Extreme eigenvalue by Lanczos.
-Certificate certify(const MeasurementOperator<double>& op, const Vector<double>& b,
-                    const Factorization<double>& factors, const CertificateOptions& options);
+template <typename Scalar>
+Certificate certify(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                    const Factorization<Scalar>& factors, const CertificateOptions& options);
 
 }  // namespace udv

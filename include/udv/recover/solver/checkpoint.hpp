@@ -15,19 +15,24 @@ namespace udv {
 /// All that a solve needs to go on: the state of the gradient run and the fits that the walk in
 /// the rank has finished. The walk is a deterministic program; run again, it takes these fits
 /// instead of computing them and arrives where it was.
-struct Checkpoint {
+template <typename Scalar>
+struct BasicCheckpoint {
   std::uint64_t fingerprint = 0;  ///< of problem, options and program: a checkpoint fits one run
   double seconds = 0;             ///< spent so far
   bool has_gradient = false;
-  GradientState gradient;
-  std::vector<RankFit<double>> journal;
+  BasicGradientState<Scalar> gradient;
+  std::vector<RankFit<Scalar>> journal;
   std::vector<IterationRecord> history;
   ColumnHistory columns;
 };
 
+using Checkpoint = BasicCheckpoint<double>;
+
 /// As bytes, with a check sum at the end.
-std::string to_bytes(const Checkpoint& checkpoint);
-/// Throws InvalidArgument where the bytes are not a whole checkpoint of this version.
-Checkpoint checkpoint_from_bytes(std::string_view bytes);
+template <typename Scalar>
+std::string to_bytes(const BasicCheckpoint<Scalar>& checkpoint);
+/// Throws InvalidArgument where the bytes are not a whole checkpoint of this version and scalar.
+template <typename Scalar = double>
+BasicCheckpoint<Scalar> checkpoint_from_bytes(std::string_view bytes);
 
 }  // namespace udv

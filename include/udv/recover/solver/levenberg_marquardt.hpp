@@ -8,7 +8,7 @@
 namespace udv {
 
 struct FitOptions {
-  double ridge = 0;                ///< mu in f(Z) = 1/2 |A(U V^T) - b|^2 + mu / 2 |Z|_F^2
+  double ridge = 0;                ///< mu in f(Z) = 1/2 |A(U V^*) - b|^2 + mu / 2 |Z|_F^2
   int max_outer = 60;              ///< accepted steps
   double small_gain = 0.01;        ///< a step that lowers f by less than this share ...
   int patience = 2;                ///< ... so many times in a row ends the fit
@@ -42,7 +42,7 @@ struct FitSummary {
 /// Damping after Nielsen: an accepted step with gain ratio rho multiplies it by
 /// max(1/5, 1 - (2 rho - 1)^3), a rejected one by 2, 4, 8, ...
 template <typename Scalar>
-FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b,
+FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                        Stack<Scalar>& Z, const FitOptions& options,
                        const FitMonitor& monitor = nullptr);
 

@@ -24,9 +24,10 @@ struct GradientOptions {
 enum class GradientStop { kRunning, kConverged, kSettled, kIterationLimit, kDiverged, kObserver };
 
 /// All that a run of projected gradient knows: enough to go on from, to the same bits.
-struct GradientState {
-  Factorization<double> factors;
-  StepRule step_rule;
+template <typename Scalar>
+struct BasicGradientState {
+  Factorization<Scalar> factors;
+  BasicStepRule<Scalar> step_rule;
   Index iteration = 0;
   double objective = 0;  ///< 1/2 |A(X) - b|^2 before the last step
   bool ball_active = false;
@@ -37,35 +38,40 @@ struct GradientState {
   GradientStop stop = GradientStop::kRunning;
 };
 
+using GradientState = BasicGradientState<double>;
+
 /// Minimises f(X) = 1/2 |A(X) - b|^2 over the factors of X by projected gradient, all factors from
 /// the same point: U <- P(U - step grad_U), d <- max(d - step grad_d, 0). With a constant step and
 /// D_0 = I this is the algorithm of Hou, Sra and Yurtsever to the letter.
+template <typename Scalar>
 class ProjectedGradient {
  public:
-  ProjectedGradient(const MeasurementOperator<double>& op, const Vector<double>& b,
+  using State = BasicGradientState<Scalar>;
+
+  ProjectedGradient(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                     GradientOptions options);
 
   /// Called after each iteration with the state; false ends the run.
-  using Monitor = std::function<bool(const GradientState&)>;
+  using Monitor = std::function<bool(const State&)>;
 
   /// Runs until `state.stop` says why it ended.
-  void run(GradientState& state, const Monitor& monitor);
+  void run(State& state, const Monitor& monitor);
 
-  static GradientState start(Factorization<double> factors, StepRule step_rule);
+  static State start(Factorization<Scalar> factors, BasicStepRule<Scalar> step_rule);
 
  private:
-  void take_step(GradientState& state);
-  void drop_dead_columns(GradientState& state) const;
-  void count_live_columns(GradientState& state) const;
-  bool has_settled(const GradientState& state) const;
-  GradientStop reason_to_stop(const GradientState& state) const;
+  void take_step(State& state);
+  void drop_dead_columns(State& state) const;
+  void count_live_columns(State& state) const;
+  bool has_settled(const State& state) const;
+  GradientStop reason_to_stop(const State& state) const;
 
-  const MeasurementOperator<double>& op_;
-  const Vector<double>& b_;
+  const MeasurementOperator<Scalar>& op_;
+  const Reals<Scalar>& b_;
   GradientOptions options_;
   double b_squared_;
-  Vector<double> residual_;
-  FactorGradient<double> gradient_;
+  Reals<Scalar> residual_;
+  FactorGradient<Scalar> gradient_;
 };
 
 }  // namespace udv

@@ -58,7 +58,7 @@ class RankWalk {
  public:
   /// `held_out`, where given, maps a fit to its squared error on data the walk does not see; it
   /// then replaces the score.
-  RankWalk(const MeasurementOperator<Scalar>& op, const Vector<Scalar>& b, RankWalkOptions options);
+  RankWalk(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b, RankWalkOptions options);
 
   void set_monitor(FitMonitor monitor) { monitor_ = std::move(monitor); }
   void set_held_out(std::function<double(const Stack<Scalar>&)> error) {
@@ -100,7 +100,7 @@ class RankWalk {
   std::optional<Stack<Scalar>> with_new_columns(const RankFit<Scalar>& from, Index count);
 
   const MeasurementOperator<Scalar>& op_;
-  const Vector<Scalar>& b_;
+  const Reals<Scalar>& b_;
   RankWalkOptions options_;
   FitMonitor monitor_;
   std::function<double(const Stack<Scalar>&)> held_out_;

@@ -22,16 +22,17 @@ struct ColumnHistory {
   std::vector<Vector<double>> d;
 };
 
-/// The answer, in the caller's units: X = U diag(d) V^T (V = U where symmetric).
-struct Recovery {
+/// The answer, in the caller's units: X = U diag(d) V^* (V = U where symmetric).
+template <typename Scalar>
+struct BasicRecovery {
   std::string method;
   std::string operator_name;
   Index rows = 0, cols = 0, measurements = 0;
   bool symmetric = false;
   bool polished = false;
 
-  RowMatrix<double> U, V;
-  Vector<double> d;
+  RowMatrix<Scalar> U, V;
+  Reals<Scalar> d;
 
   Vector<double> spectrum;  ///< singular values, largest first, at least one past the rank
   Index rank = 0;
@@ -56,9 +57,11 @@ struct Recovery {
   ColumnHistory columns;
 
   /// X(i, j), 0-based.
-  double predict(Index i, Index j) const;
+  Scalar predict(Index i, Index j) const;
   /// One line: rank, residual, verdict.
   std::string summary() const;
 };
+
+using Recovery = BasicRecovery<double>;
 
 }  // namespace udv

@@ -12,12 +12,13 @@ namespace udv {
 ///   step_k = min(step_(k-1) sqrt(1 + step_(k-1) / step_(k-2)), 1/2 |x_k - x_(k-1)| / |g_k -
 ///   g_(k-1)|).
 /// Separate steps for d and (U, V) would destroy the low-rank bias.
-class StepRule {
+template <typename Scalar>
+class BasicStepRule {
  public:
-  explicit StepRule(std::optional<double> constant = std::nullopt, double first_step = 1e-3);
+  explicit BasicStepRule(std::optional<double> constant = std::nullopt, double first_step = 1e-3);
 
   /// The step to take from x with gradient g.
-  double next(const Factorization<double>& x, const FactorGradient<double>& g);
+  double next(const Factorization<Scalar>& x, const FactorGradient<Scalar>& g);
   /// Forgets the removed columns.
   void remove(const std::vector<Index>& columns);
 
@@ -25,7 +26,7 @@ class StepRule {
 
   /// Reads or writes every member, for checkpoints.
   template <typename Archive>
-  friend void fields(Archive& archive, StepRule& rule) {
+  friend void fields(Archive& archive, BasicStepRule& rule) {
     archive(rule.constant_, rule.step_, rule.previous_step_, rule.started_);
     archive(rule.last_Z_, rule.last_d_, rule.last_gradient_Z_, rule.last_gradient_d_);
   }
@@ -35,8 +36,10 @@ class StepRule {
   double step_;
   double previous_step_;
   bool started_ = false;
-  RowMatrix<double> last_Z_, last_gradient_Z_;
-  Vector<double> last_d_, last_gradient_d_;
+  RowMatrix<Scalar> last_Z_, last_gradient_Z_;
+  Reals<Scalar> last_d_, last_gradient_d_;
 };
+
+using StepRule = BasicStepRule<double>;
 
 }  // namespace udv
