@@ -11,5 +11,6 @@
 #include "udv/recover/operators/entries.hpp"
 #include "udv/recover/operators/rank_one.hpp"
 #include "udv/recover/operators/user.hpp"
+#include "udv/recover/optics.hpp"
 #include "udv/recover/recover.hpp"
 #include "udv/recover/run_folder.hpp"

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <complex>
+#include <vector>
+
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+/// Geometry of a Fourier ptychographic microscope: LEDs below a slide, an objective above it.
+/// x runs along the columns of an image, y along its rows.
+struct Optics {
+  double wavelength_m = 0;
+  double numerical_aperture = 0;  ///< of the objective, in air
+  double pixel_m = 0;             ///< on the sample: camera pixel / magnification
+  double led_pitch_mm = 0;        ///< between neighbours of the grid
+  double led_distance_mm = 0;     ///< LEDs to the lower face of the slide
+  double slide_thickness_mm = 0;  ///< 0: no slide
+  double slide_index = 1;         ///< refractive index of the slide
+  double rotation_degrees = 0;    ///< of the grid about the optical axis, from x towards y
+  double x_offset_mm = 0;         ///< of LED (0, 0) from the axis, before the rotation
+  double y_offset_mm = 0;
+  double defocus_m = 0;  ///< of the sample
+  int upsampling = 2;    ///< pixels of the recovered image per camera pixel and direction
+
+  /// Throws InvalidArgument naming field and value.
+  void validate() const;
+};
+
+/// Place in the grid of LEDs; (0, 0) is the one near the axis.
+struct GridPoint {
+  Index x = 0;
+  Index y = 0;
+  bool operator==(const GridPoint&) const = default;
+};
+
+/// The first `count` points of the outward spiral (0, 0), then 1 step along +x, 1 along +y, 2 along
+/// -x, 2 along -y, 3 along +x, ...
+std::vector<GridPoint> spiral_order(Index count);
+
+/// rows x cols points, row by row; (0, 0) is the one at (rows / 2, cols / 2).
+std::vector<GridPoint> raster_order(Index rows, Index cols);
+
+/// Direction of the light of one LED at the sample, as direction cosines in air.
+struct Illumination {
+  double kx = 0;  ///< -na cos(phi), phi = atan2(y, x) of the LED
+  double ky = 0;  ///< -na sin(phi)
+  double na = 0;  ///< sine of the angle to the axis
+  GridPoint led;
+};
+
+/// Light of each LED that leaves the slide on the axis: na = s with
+/// H s / sqrt(1 - s^2) + t s / sqrt(n^2 - s^2) = R (Snell), for an LED at distance R from the axis,
+/// H below a slide of thickness t and index n.
+std::vector<Illumination> illuminations(const Optics& optics, const std::vector<GridPoint>& leds);
+
+/// Upper left corner of the part of the centred high-resolution spectrum that one LED shows.
+/// In a centred spectrum of n samples the frequency 0 stands at n / 2 (rounded down).
+struct Window {
+  Index row = 0;
+  Index col = 0;
+  bool operator==(const Window&) const = default;
+};
+
+/// Windows of low_rows x low_cols samples in the spectrum of upsampling * (low_rows x low_cols).
+/// Their middles lie round(-kx low_cols pixel / wavelength) columns and
+/// round(-ky low_rows pixel / wavelength) rows from frequency 0, halves away from 0: opposite LEDs
+/// have opposite windows. Throws InvalidArgument naming the first LED that leaves the spectrum and
+/// the upsampling that would be enough for all; also where the pupil does not fit.
+std::vector<Window> spectrum_windows(const Optics& optics, Index low_rows, Index low_cols,
+                                     const std::vector<Illumination>& lights);
+
+/// Transfer function of the objective on a centred window: exp(i defocus kz),
+/// kz = sqrt(k0^2 - kx^2 - ky^2), k0 = 2 pi / wavelength, where kx^2 + ky^2 <= (NA k0)^2, else 0.
+/// Throws InvalidArgument where that disc does not fit into the window (NA pixel >= wavelength / 2)
+/// or is smaller than a sample.
+RowMatrix<std::complex<double>> pupil(const Optics& optics, Index low_rows, Index low_cols);
+
+/// Share in [0, 1] of the pupil of windows[led] that the pupils of windows[others] cover. An image
+/// can be predicted from the others only where it is near 1. O(pupil samples * others).
+double coverage(const RowMatrix<std::complex<double>>& pupil, const std::vector<Window>& windows,
+                Index led, const std::vector<Index>& others);
+
+}  // namespace udv

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/optics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "udv/core/error.hpp"
+
+namespace udv {
+namespace {
+
+using Pupil = RowMatrix<std::complex<double>>;
+
+void require_positive(const char* name, double value) {
+  require(std::isfinite(value) && value > 0, name, " is ", value, ", a positive number expected");
+}
+
+void require_finite(const char* name, double value) {
+  require(std::isfinite(value), name, " is ", value, ", a finite number expected");
+}
+
+void require_image(Index rows, Index cols) {
+  require(rows > 0 && cols > 0, "images of ", rows, " x ", cols,
+          " pixels found, one pixel or more in each direction expected");
+}
+
+double squared(double value) {
+  return value * value;
+}
+
+/// Radius of the pupil in samples of a spectrum of `size` samples.
+double pupil_radius(const Optics& optics, Index size) {
+  return optics.numerical_aperture * static_cast<double>(size) * optics.pixel_m /
+         optics.wavelength_m;
+}
+
+/// The disc must fit, and hold more than frequency 0: else a unit is wrong.
+void require_pupil_fits(const Optics& optics, Index low_rows, Index low_cols) {
+  const Index smaller = std::min(low_rows, low_cols);
+  const double radius = pupil_radius(optics, smaller);
+  require(2 * radius < static_cast<double>(smaller) && radius >= 1, "NA ",
+          optics.numerical_aperture, ", wavelength ", optics.wavelength_m, " m and pixels of ",
+          optics.pixel_m, " m give a pupil of radius ", radius, " in images of ", smaller,
+          " pixels, 1 to less than ", static_cast<double>(smaller) / 2, " expected");
+}
+
+void require_usable(const Optics& optics, Index low_rows, Index low_cols) {
+  optics.validate();
+  require_image(low_rows, low_cols);
+  require_pupil_fits(optics, low_rows, low_cols);
+}
+
+/// Solves H s / sqrt(1 - s^2) + t s / sqrt(n^2 - s^2) = R by Newton's method. The left side grows
+/// and is convex, and without the slide s is too large: the iterates fall to the solution.
+double illumination_na(const Optics& optics, double radius_mm) {
+  const double H = optics.led_distance_mm, t = optics.slide_thickness_mm;
+  const double n2 = squared(optics.slide_index);
+  double s = radius_mm / std::hypot(radius_mm, H);
+  for (int step = 0; step < 100; ++step) {
+    const double air = 1 - s * s, glass = n2 - s * s;
+    const double excess = H * s / std::sqrt(air) + t * s / std::sqrt(glass) - radius_mm;
+    const double slope = H / (air * std::sqrt(air)) + t * n2 / (glass * std::sqrt(glass));
+    const double next = s - excess / slope;
+    if (!(next < s)) break;
+    s = next;
+  }
+  return s;
+}
+
+Illumination illumination(const Optics& optics, const GridPoint& led) {
+  const double x0 = optics.x_offset_mm + static_cast<double>(led.x) * optics.led_pitch_mm;
+  const double y0 = optics.y_offset_mm + static_cast<double>(led.y) * optics.led_pitch_mm;
+  const double angle = optics.rotation_degrees * std::numbers::pi / 180;
+  const double x = x0 * std::cos(angle) - y0 * std::sin(angle);
+  const double y = x0 * std::sin(angle) + y0 * std::cos(angle);
+  const double radius = std::hypot(x, y);
+  if (radius == 0) return {0, 0, 0, led};
+  const double na = illumination_na(optics, radius);
+  return {-na * x / radius, -na * y / radius, na, led};
+}
+
+/// Samples from frequency 0 to the middle of the window along one direction.
+Index window_shift(const Optics& optics, Index low_size, double cosine) {
+  const double shift =
+      -cosine * static_cast<double>(low_size) * optics.pixel_m / optics.wavelength_m;
+  return static_cast<Index>(std::round(shift));
+}
+
+Index window_begin(Index low_size, int upsampling, Index shift) {
+  return low_size * upsampling / 2 - low_size / 2 + shift;
+}
+
+bool fits(Index low_size, int upsampling, Index shift) {
+  const Index begin = window_begin(low_size, upsampling, shift);
+  return begin >= 0 && begin + low_size <= low_size * upsampling;
+}
+
+int smallest_upsampling(Index low_size, Index shift) {
+  int upsampling = 1;
+  while (!fits(low_size, upsampling, shift)) ++upsampling;
+  return upsampling;
+}
+
+int enough_upsampling(const Optics& optics, Index low_rows, Index low_cols,
+                      const std::vector<Illumination>& lights) {
+  int enough = 1;
+  for (const Illumination& light : lights) {
+    const Index down = window_shift(optics, low_rows, light.ky);
+    const Index right = window_shift(optics, low_cols, light.kx);
+    enough = std::max(
+        {enough, smallest_upsampling(low_rows, down), smallest_upsampling(low_cols, right)});
+  }
+  return enough;
+}
+
+bool inside(const Pupil& pupil, Index row, Index col) {
+  return row >= 0 && row < pupil.rows() && col >= 0 && col < pupil.cols() && pupil(row, col) != 0.0;
+}
+
+}  // namespace
+
+void Optics::validate() const {
+  require_positive("wavelength_m", wavelength_m);
+  require(numerical_aperture > 0 && numerical_aperture < 1, "numerical_aperture is ",
+          numerical_aperture, ", a number between 0 and 1 expected");
+  require_positive("pixel_m", pixel_m);
+  require_positive("led_pitch_mm", led_pitch_mm);
+  require_positive("led_distance_mm", led_distance_mm);
+  require(std::isfinite(slide_thickness_mm) && slide_thickness_mm >= 0, "slide_thickness_mm is ",
+          slide_thickness_mm, ", 0 or more expected");
+  require(std::isfinite(slide_index) && slide_index >= 1, "slide_index is ", slide_index,
+          ", 1 or more expected");
+  require_finite("rotation_degrees", rotation_degrees);
+  require_finite("x_offset_mm", x_offset_mm);
+  require_finite("y_offset_mm", y_offset_mm);
+  require_finite("defocus_m", defocus_m);
+  require(upsampling >= 1, "upsampling is ", upsampling, ", 1 or more expected");
+}
+
+std::vector<GridPoint> spiral_order(Index count) {
+  require(count >= 0, "a spiral of ", count, " LEDs asked for, 0 or more expected");
+  std::vector<GridPoint> points;
+  GridPoint at, step{1, 0};
+  Index left = 1;  // steps before the next turn; every second turn makes them one more
+  for (Index turns = 0; static_cast<Index>(points.size()) < count; at.x += step.x, at.y += step.y) {
+    points.push_back(at);
+    if (left-- > 0) continue;
+    step = {-step.y, step.x};
+    left = ++turns / 2;
+  }
+  return points;
+}
+
+std::vector<GridPoint> raster_order(Index rows, Index cols) {
+  require(rows >= 0 && cols >= 0, "a grid of ", rows, " x ", cols,
+          " LEDs asked for, 0 or more in each direction expected");
+  std::vector<GridPoint> points;
+  for (Index row = 0; row < rows; ++row)
+    for (Index col = 0; col < cols; ++col) points.push_back({col - cols / 2, row - rows / 2});
+  return points;
+}
+
+std::vector<Illumination> illuminations(const Optics& optics, const std::vector<GridPoint>& leds) {
+  optics.validate();
+  std::vector<Illumination> lights;
+  for (const GridPoint& led : leds) lights.push_back(illumination(optics, led));
+  return lights;
+}
+
+std::vector<Window> spectrum_windows(const Optics& optics, Index low_rows, Index low_cols,
+                                     const std::vector<Illumination>& lights) {
+  require_usable(optics, low_rows, low_cols);
+  std::vector<Window> windows;
+  for (const Illumination& light : lights) {
+    const Index down = window_shift(optics, low_rows, light.ky);
+    const Index right = window_shift(optics, low_cols, light.kx);
+    require(fits(low_rows, optics.upsampling, down) && fits(low_cols, optics.upsampling, right),
+            "LED ", windows.size() + 1, " at (", light.led.x, ", ", light.led.y, "), NA ", light.na,
+            ", shows frequencies beyond the image with upsampling ", optics.upsampling,
+            "; upsampling ", enough_upsampling(optics, low_rows, low_cols, lights),
+            ", or LEDs of smaller NA, expected");
+    windows.push_back({window_begin(low_rows, optics.upsampling, down),
+                       window_begin(low_cols, optics.upsampling, right)});
+  }
+  return windows;
+}
+
+Pupil pupil(const Optics& optics, Index low_rows, Index low_cols) {
+  require_usable(optics, low_rows, low_cols);
+  const double rows_radius = pupil_radius(optics, low_rows);
+  const double cols_radius = pupil_radius(optics, low_cols);
+  const double k0 = 2 * std::numbers::pi / optics.wavelength_m;
+  Pupil values = Pupil::Zero(low_rows, low_cols);
+  for (Index row = 0; row < low_rows; ++row) {
+    for (Index col = 0; col < low_cols; ++col) {
+      // In units of the rim: 1 is the objective's NA.
+      const double rho2 = squared(static_cast<double>(row - low_rows / 2) / rows_radius) +
+                          squared(static_cast<double>(col - low_cols / 2) / cols_radius);
+      if (rho2 > 1) continue;
+      const double kz = k0 * std::sqrt(1 - rho2 * squared(optics.numerical_aperture));
+      values(row, col) = std::polar(1.0, optics.defocus_m * kz);
+    }
+  }
+  return values;
+}
+
+double coverage(const Pupil& pupil, const std::vector<Window>& windows, Index led,
+                const std::vector<Index>& others) {
+  const Window& own = windows.at(static_cast<size_t>(led));
+  Index samples = 0, covered = 0;
+  for (Index row = 0; row < pupil.rows(); ++row) {
+    for (Index col = 0; col < pupil.cols(); ++col) {
+      if (!inside(pupil, row, col)) continue;
+      ++samples;
+      covered += std::any_of(others.begin(), others.end(), [&](Index other) {
+        const Window& window = windows.at(static_cast<size_t>(other));
+        return inside(pupil, row + own.row - window.row, col + own.col - window.col);
+      });
+    }
+  }
+  return samples == 0 ? 0 : static_cast<double>(covered) / static_cast<double>(samples);
+}
+
+}  // namespace udv
