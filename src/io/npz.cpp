@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "array_layout.hpp"
 #include "npy_format.hpp"
 #include "text.hpp"
 #include "udv/core/error.hpp"
