@@ -6,9 +6,17 @@
 namespace udv::io::detail {
 namespace {
 
+constexpr std::size_t kLargestNumber = 16;  // bytes of a long double
+
+/// A float that lies inside the compound: a damaged file may claim otherwise.
 bool has_float_member(hid_t compound, const char* name) {
   const int index = H5Tget_member_index(compound, name);
-  return index >= 0 && H5Tget_member_class(compound, static_cast<unsigned>(index)) == H5T_FLOAT;
+  if (index < 0) return false;
+  const auto member = static_cast<unsigned>(index);
+  const Hdf5Handle type(H5Tget_member_type(compound, member), &H5Tclose);
+  const std::size_t end = H5Tget_member_offset(compound, member) + H5Tget_size(type.get());
+  return type && H5Tget_class(type.get()) == H5T_FLOAT &&
+         H5Tget_size(type.get()) <= kLargestNumber && end <= H5Tget_size(compound);
 }
 
 bool has_enum_member(hid_t type, const char* name) {
@@ -24,9 +32,11 @@ std::string with_bits(const char* kind, hid_t type) {
 
 std::string hdf5_reason() {
   std::string reason;
+  // A missing filter says more than the folder in which it was last looked for.
   const auto keep_first = [](unsigned, const H5E_error2_t* error, void* text) -> herr_t {
     auto& kept = *static_cast<std::string*>(text);
-    if (kept.empty() && error->desc) kept = error->desc;
+    const std::string_view found = error->desc ? error->desc : "";
+    if (kept.empty() || found.starts_with("required filter")) kept = found;
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &reason);
@@ -49,7 +59,8 @@ bool is_boolean(hid_t type) {
 
 bool is_numeric(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
-  return kind == H5T_INTEGER || kind == H5T_FLOAT || is_boolean(type) || complex_names(type);
+  const bool is_number = kind == H5T_INTEGER || kind == H5T_FLOAT || is_boolean(type);
+  return (is_number && H5Tget_size(type) <= kLargestNumber) || complex_names(type);
 }
 
 std::string type_text(hid_t type) {
