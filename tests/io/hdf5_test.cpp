@@ -7,6 +7,12 @@
 #include "io/hdf5_handle.hpp"
 #include "udv/io/file.hpp"
 
+/// For the leak sanitizer: after damaged files HDF5 loses some memory of its own.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libhdf5";
+}
+
 namespace udv::io {
 namespace {
 
