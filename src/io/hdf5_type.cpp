@@ -6,7 +6,20 @@
 namespace udv::io::detail {
 namespace {
 
-constexpr std::size_t kLargestNumber = 16;  // bytes of a long double
+/// An integer or float whose bits lie inside its bytes: HDF5 takes a damaged file's word for it.
+bool is_sound_number(hid_t type) {
+  constexpr std::size_t kLargest = 16;  // bytes of a long double
+  const std::size_t num_bits = 8 * H5Tget_size(type);
+  const int offset = H5Tget_offset(type);
+  const std::size_t precision = H5Tget_precision(type);
+  if (num_bits > 8 * kLargest || offset < 0 || precision == 0) return false;
+  if (static_cast<std::size_t>(offset) + precision > num_bits) return false;
+  if (H5Tget_class(type) != H5T_FLOAT) return H5Tget_class(type) == H5T_INTEGER;
+  std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
+  return H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 &&
+         sign < num_bits && exponent + exponent_bits <= num_bits &&
+         mantissa + mantissa_bits <= num_bits;
+}
 
 /// A float that lies inside the compound: a damaged file may claim otherwise.
 bool has_float_member(hid_t compound, const char* name) {
@@ -15,8 +28,8 @@ bool has_float_member(hid_t compound, const char* name) {
   const auto member = static_cast<unsigned>(index);
   const Hdf5Handle type(H5Tget_member_type(compound, member), &H5Tclose);
   const std::size_t end = H5Tget_member_offset(compound, member) + H5Tget_size(type.get());
-  return type && H5Tget_class(type.get()) == H5T_FLOAT &&
-         H5Tget_size(type.get()) <= kLargestNumber && end <= H5Tget_size(compound);
+  return type && H5Tget_class(type.get()) == H5T_FLOAT && is_sound_number(type.get()) &&
+         end <= H5Tget_size(compound);
 }
 
 bool has_enum_member(hid_t type, const char* name) {
@@ -58,9 +71,9 @@ bool is_boolean(hid_t type) {
 }
 
 bool is_numeric(hid_t type) {
-  const H5T_class_t kind = H5Tget_class(type);
-  const bool is_number = kind == H5T_INTEGER || kind == H5T_FLOAT || is_boolean(type);
-  return (is_number && H5Tget_size(type) <= kLargestNumber) || complex_names(type);
+  if (!is_boolean(type)) return is_sound_number(type) || complex_names(type);
+  const Hdf5Handle base(H5Tget_super(type), &H5Tclose);
+  return base && is_sound_number(base.get());
 }
 
 std::string type_text(hid_t type) {

@@ -20,7 +20,7 @@ std::optional<ComplexNames> complex_names(hid_t type);
 /// h5py's boolean: an enumeration of FALSE and TRUE.
 bool is_boolean(hid_t type);
 
-/// Integers, floats, booleans and complex numbers.
+/// Integers, floats, booleans and complex numbers, of bits that lie inside their bytes.
 bool is_numeric(hid_t type);
 
 /// As NumPy calls it: "float64", "complex128", "bool"; else the class: "string", "compound".
