@@ -19,10 +19,11 @@ file(RELATIVE_PATH UDV_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
      ${CMAKE_INSTALL_PREFIX})
 # A static library leaves its own libraries to whoever links it; these are linked as they are, so
 # `pkg-config --libs udv` is enough and their private libraries are not needed.
+set(udv_libraries " fmt libzip zlib matio ${hdf5_MODULE_NAME} libpng fftw3 fftw3f")
 if(BUILD_SHARED_LIBS)
-  set(UDV_PC_REQUIRES_PRIVATE " fmt libzip zlib")
+  set(UDV_PC_REQUIRES_PRIVATE "${udv_libraries}")
 else()
-  set(UDV_PC_REQUIRES " fmt libzip zlib")
+  set(UDV_PC_REQUIRES "${udv_libraries}")
 endif()
 configure_file(cmake/udv.pc.in ${PROJECT_BINARY_DIR}/udv.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/udv.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

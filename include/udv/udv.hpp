@@ -7,6 +7,8 @@
 #include "udv/core/version.hpp"
 #include "udv/io/entries_io.hpp"
 #include "udv/io/npy.hpp"
+#include "udv/io/png.hpp"
+#include "udv/io/variables.hpp"
 #include "udv/recover/operators/dense.hpp"
 #include "udv/recover/operators/entries.hpp"
 #include "udv/recover/operators/rank_one.hpp"

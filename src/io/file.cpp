@@ -90,6 +90,16 @@ std::string read_bytes(const fs::path& path) {
   return detail::gunzip(path.string(), bytes);
 }
 
+std::string read_start(const fs::path& path, std::size_t count) {
+  require_readable_kind(path);
+  const Stream stream = open_stream(path, "rb", path);
+  std::string bytes(count, '\0');
+  bytes.resize(std::fread(bytes.data(), 1, count, stream.get()));
+  require<IoError>(!std::ferror(stream.get()), path.string(),
+                   ": reading failed: ", std::strerror(errno));
+  return bytes;
+}
+
 void write_atomically(const fs::path& path, std::string_view bytes) {
   // A rename would replace a device such as /dev/null by a plain file.
   std::error_code error;

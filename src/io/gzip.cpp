@@ -16,9 +16,10 @@ constexpr std::size_t kOutputStep = std::size_t{1} << 18;
 
 class Inflater {
  public:
-  Inflater(const std::string& name, std::string_view packed) : name_(name), packed_(packed) {
-    constexpr int kGzipOnly = 16 + MAX_WBITS;
-    require<IoError>(inflateInit2(&stream_, kGzipOnly) == Z_OK, name_, ": zlib cannot be started");
+  Inflater(const std::string& name, std::string_view packed, int window_bits, const char* what)
+      : name_(name), packed_(packed), what_(what) {
+    require<IoError>(inflateInit2(&stream_, window_bits) == Z_OK, name_,
+                     ": zlib cannot be started");
   }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
@@ -29,20 +30,30 @@ class Inflater {
       unpack_member();
       inflateReset(&stream_);
     } while (taken_ < packed_.size());
+    return result();
+  }
+
+  std::string unpack_first() {
+    unpack_member();
+    return result();
+  }
+
+ private:
+  std::string result() {
     bytes_.resize(used_);
     return std::move(bytes_);
   }
 
- private:
   void unpack_member() {
     int state = Z_OK;
     while (state != Z_STREAM_END) {
       const std::size_t before = taken_ + used_;
       state = unpack_piece();
       require<IoError>(state == Z_OK || state == Z_STREAM_END || state == Z_BUF_ERROR, name_,
-                       ": damaged gzip data found: ", stream_.msg ? stream_.msg : "no detail");
-      require<IoError>(state == Z_STREAM_END || taken_ + used_ > before, name_,
-                       ": gzip data ends after ", packed_.size(), " bytes, more expected");
+                       ": damaged ", what_,
+                       " data found: ", stream_.msg ? stream_.msg : "no detail");
+      require<IoError>(state == Z_STREAM_END || taken_ + used_ > before, name_, ": ", what_,
+                       " data ends after ", packed_.size(), " bytes, more expected");
     }
   }
 
@@ -62,6 +73,7 @@ class Inflater {
 
   const std::string& name_;
   std::string_view packed_;
+  const char* what_;
   std::string bytes_;
   std::size_t taken_ = 0;
   std::size_t used_ = 0;
@@ -71,7 +83,11 @@ class Inflater {
 }  // namespace
 
 std::string gunzip(const std::string& name, std::string_view packed) {
-  return Inflater(name, packed).unpack_all();
+  return Inflater(name, packed, 16 + MAX_WBITS, "gzip").unpack_all();
+}
+
+std::string inflate_zlib(const std::string& name, std::string_view packed) {
+  return Inflater(name, packed, MAX_WBITS, "zlib").unpack_first();
 }
 
 }  // namespace udv::io::detail

@@ -10,4 +10,7 @@ namespace udv::io::detail {
 /// `name` where the bytes are no gzip data, are damaged, or end early.
 std::string gunzip(const std::string& name, std::string_view packed);
 
+/// The same for one zlib stream, as other formats have it inside; what follows it is ignored.
+std::string inflate_zlib(const std::string& name, std::string_view packed);
+
 }  // namespace udv::io::detail

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
-#include <optional>
+#include <bit>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +18,7 @@ struct NpyFile {
   std::string_view data;
 };
 
-/// The product of the sizes; none where it exceeds 64 bits.
-std::optional<std::size_t> element_count(const std::vector<Index>& shape);
+constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 
 /// Splits an .npy file into header and data. Throws IoError that starts with `name`.
 NpyFile parse_npy_header(const std::string& name, std::string_view bytes);
@@ -31,5 +29,8 @@ bool is_numeric(const NpyFile& file);
 /// The numbers as float64 in C order. Throws IoError where the type is not supported or the
 /// bytes do not match the shape.
 Array decode_npy(const std::string& name, const NpyFile& file);
+
+/// The same, of complex numbers too.
+ComplexArray decode_complex_npy(const std::string& name, const NpyFile& file);
 
 }  // namespace udv::io::detail

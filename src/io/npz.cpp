@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <zip.h>
 
+#include <cstdlib>
 #include <memory>
 
+#include "array_layout.hpp"
 #include "npy_format.hpp"
 #include "text.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
+#include "variable_format.hpp"
 
 namespace udv::io {
 namespace {
@@ -83,14 +86,18 @@ std::string contents(const std::string& name, zip_source_t* source) {
   return bytes;
 }
 
-/// Reads to the end of the member instead of allocating the size the archive claims.
-std::string read_member(const std::string& name, zip_t* archive, zip_uint64_t index) {
+constexpr std::size_t kWhole = std::string::npos;
+
+/// Reads to the end of the member, or until `enough` bytes are there, instead of allocating the
+/// size the archive claims.
+std::string read_member(const std::string& name, zip_t* archive, zip_uint64_t index,
+                        std::size_t enough) {
   constexpr std::size_t kChunk = 1 << 16;
   const Member member(zip_fopen_index(archive, index, 0), &zip_fclose);
   require<IoError>(member != nullptr, name, ": ", zip_strerror(archive));
   std::string bytes;
   std::size_t used = 0;
-  for (zip_int64_t count = 1; count > 0; used += static_cast<std::size_t>(count)) {
+  for (zip_int64_t count = 1; count > 0 && used < enough; used += static_cast<std::size_t>(count)) {
     bytes.resize(used + kChunk);
     count = zip_fread(member.get(), &bytes[used], kChunk);
     require<IoError>(count >= 0, name,
@@ -98,6 +105,83 @@ std::string read_member(const std::string& name, zip_t* archive, zip_uint64_t in
   }
   bytes.resize(used);
   return bytes;
+}
+
+/// An archive open for reading, from memory.
+class NpzReader {
+ public:
+  explicit NpzReader(const std::filesystem::path& path)
+      : name_(path.string()),
+        bytes_(read_bytes(path)),
+        source_(memory_source(name_, checked_bytes())),
+        archive_(open_archive(name_, source_.get(), ZIP_RDONLY)) {}
+
+  /// Calls use(key, where, index) for each array; `where` starts a message.
+  template <typename Use>
+  void for_each_array(const Use& use) const {
+    constexpr std::string_view kSuffix = ".npy";
+    const zip_int64_t count = zip_get_num_entries(archive_.get(), 0);
+    for (zip_uint64_t k = 0; k < static_cast<zip_uint64_t>(count); ++k) {
+      const char* const member = zip_get_name(archive_.get(), k, 0);
+      std::string key = member ? member : "";
+      if (!key.ends_with(kSuffix)) continue;
+      const std::string where = message(name_, ": array ", detail::in_quotes(key));
+      key.resize(key.size() - kSuffix.size());
+      use(key, where, k);
+    }
+  }
+
+  std::string read(const std::string& where, zip_uint64_t index, std::size_t enough) const {
+    return read_member(where, archive_.get(), index, enough);
+  }
+
+ private:
+  std::string_view checked_bytes() const {
+    require<IoError>(!bytes_.empty(), name_, ": empty file found, an .npz archive expected");
+    return bytes_;
+  }
+
+  std::string name_;
+  std::string bytes_;
+  Source source_;
+  Archive archive_;
+};
+
+/// "float64" of "<f8"; the raw text where the type is none of numbers.
+std::string type_name(const detail::NpyFile& file) {
+  if (!detail::is_numeric(file)) return file.descr;
+  if (file.descr.substr(1) == "b1") return "bool";
+  const char kind = file.descr[1];
+  const char* const word = kind == 'i'   ? "int"
+                           : kind == 'u' ? "uint"
+                           : kind == 'f' ? "float"
+                                         : "complex";
+  return message(word, 8 * std::atoi(file.descr.c_str() + 2));
+}
+
+std::vector<Variable> list_variables(const std::filesystem::path& path) {
+  constexpr std::size_t kLongestHeader = 1 << 20;
+  const NpzReader reader(path);
+  std::vector<Variable> variables;
+  reader.for_each_array([&](const std::string& key, const std::string& where, zip_uint64_t index) {
+    const std::string start = reader.read(where, index, kLongestHeader);
+    const detail::NpyFile file = detail::parse_npy_header(where, start);
+    variables.push_back({key, file.shape, type_name(file), detail::is_numeric(file)});
+  });
+  return variables;
+}
+
+ComplexArray read_variable(const std::filesystem::path& path, const Variable& variable) {
+  const NpzReader reader(path);
+  std::optional<ComplexArray> array;
+  reader.for_each_array([&](const std::string& key, const std::string& where, zip_uint64_t index) {
+    if (array || key != variable.name) return;
+    const std::string bytes = reader.read(where, index, kWhole);
+    array = detail::decode_complex_npy(where, detail::parse_npy_header(where, bytes));
+  });
+  require<IoError>(array.has_value(), detail::place_of(path, variable),
+                   ": the file has changed since it was listed");
+  return std::move(*array);
 }
 
 }  // namespace
@@ -123,25 +207,16 @@ void write_npz(const std::filesystem::path& path,
 }
 
 std::vector<std::pair<std::string, Array>> read_npz(const std::filesystem::path& path) {
-  constexpr std::string_view kSuffix = ".npy";
-  const std::string name = path.string();
-  const std::string bytes = read_bytes(path);
-  require<IoError>(!bytes.empty(), name, ": empty file found, an .npz archive expected");
-  const Source source = memory_source(name, bytes);
-  const Archive archive = open_archive(name, source.get(), ZIP_RDONLY);
+  const NpzReader reader(path);
   std::vector<std::pair<std::string, Array>> arrays;
-  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-  for (zip_uint64_t k = 0; k < static_cast<zip_uint64_t>(count); ++k) {
-    const char* const member = zip_get_name(archive.get(), k, 0);
-    std::string key = member ? member : "";
-    if (!key.ends_with(kSuffix)) continue;
-    const std::string where = message(name, ": array ", detail::in_quotes(key));
-    const std::string packed = read_member(where, archive.get(), k);
-    const detail::NpyFile file = detail::parse_npy_header(where, packed);
-    key.resize(key.size() - kSuffix.size());
+  reader.for_each_array([&](const std::string& key, const std::string& where, zip_uint64_t index) {
+    const std::string bytes = reader.read(where, index, kWhole);
+    const detail::NpyFile file = detail::parse_npy_header(where, bytes);
     if (detail::is_numeric(file)) arrays.emplace_back(key, detail::decode_npy(where, file));
-  }
+  });
   return arrays;
 }
+
+const detail::VariableFormat detail::kNpzFormat{list_variables, read_variable};
 
 }  // namespace udv::io

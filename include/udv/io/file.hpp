@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -10,6 +11,9 @@ namespace udv::io {
 /// The whole file as bytes; a name that ends in .gz is unpacked (all members of it). Throws IoError
 /// naming the path where it is missing, a folder, unreadable, or damaged gzip data.
 std::string read_bytes(const std::filesystem::path& path);
+
+/// The first `count` bytes as they stand, fewer where the file is shorter. Throws as read_bytes.
+std::string read_start(const std::filesystem::path& path, std::size_t count);
 
 /// Writes to a temporary name in the same folder, then renames: a crash never leaves half a file.
 /// Throws IoError naming the path; the temporary file is removed on failure. A folder or a device

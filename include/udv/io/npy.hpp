@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <complex>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -19,6 +20,15 @@ struct Array {
   Index size() const { return static_cast<Index>(values.size()); }
 };
 
+/// A real or complex array in row-major order, as complex128 whatever the file's type was.
+struct ComplexArray {
+  std::vector<Index> shape;
+  std::vector<std::complex<double>> values;
+  bool is_complex = false;  ///< the file's type is complex, even where every value is real
+
+  Index size() const { return static_cast<Index>(values.size()); }
+};
+
 /// "3 x 4 x 5", for messages.
 std::string shape_text(const std::vector<Index>& shape);
 
@@ -27,11 +37,19 @@ std::string shape_text(const std::vector<Index>& shape);
 /// naming the path and what is wrong; the shape is compared with the bytes before any allocation.
 Array read_npy(const std::filesystem::path& path);
 
-/// The bytes of a float64 .npy file, version 1, C order; as many values as the shape has places.
-std::string npy_bytes(const std::vector<Index>& shape, const double* values);
+/// The same, of complex numbers of 8 or 16 bytes too.
+ComplexArray read_complex_npy(const std::filesystem::path& path);
 
-void write_npy(const std::filesystem::path& path, const Vector<double>& values);
-void write_npy(const std::filesystem::path& path, const RowMatrix<double>& values);
+/// The bytes of an .npy file, version 1, C order, in the values' own type: float, double or
+/// std::complex of either. As many values as the shape has places.
+template <typename Scalar>
+std::string npy_bytes(const std::vector<Index>& shape, const Scalar* values);
+
+/// Writes npy_bytes atomically; same types.
+template <typename Scalar>
+void write_npy(const std::filesystem::path& path, const Vector<Scalar>& values);
+template <typename Scalar>
+void write_npy(const std::filesystem::path& path, const RowMatrix<Scalar>& values);
 
 /// Named arrays in one uncompressed .npz archive, written atomically; equal arrays give equal
 /// files. Throws InvalidArgument where there is none or a shape does not match its values.

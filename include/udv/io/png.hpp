@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "udv/core/types.hpp"
+
+namespace udv::io {
+
+/// A colour image, row by row from the top, red, green and blue of each pixel side by side.
+struct RgbImage {
+  Index height = 0;
+  Index width = 0;
+  std::vector<std::uint8_t> pixels;  ///< 3 * height * width of them
+};
+
+/// An 8-bit PNG file, written atomically; in gray, 0 is black and 255 is white. Throws
+/// InvalidArgument where there is no pixel or their number does not match the size, IoError where
+/// the file cannot be written.
+void write_png(const std::filesystem::path& path, const RowMatrix<std::uint8_t>& gray);
+void write_png(const std::filesystem::path& path, const RgbImage& image);
+
+/// Any PNG file as 8-bit gray: colours by their luminance, transparent pixels on black. Throws
+/// IoError naming the path where it is missing, no PNG file, damaged or cut off; the announced size
+/// is compared with that of the file before any allocation.
+RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path);
+
+}  // namespace udv::io

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "udv/core/types.hpp"
+#include "udv/io/npy.hpp"
+
+namespace udv::io {
+
+namespace detail {
+struct VariableFormat;
+}
+
+/// What a file says of one of its arrays.
+struct Variable {
+  std::string name;          ///< in HDF5 a path, "group/data", without a leading slash
+  std::vector<Index> shape;  ///< as a user of MATLAB, NumPy or h5py sees it
+  std::string type;          ///< in the words of such a user: "complex double", "float64", "char"
+  bool is_numeric = false;   ///< booleans, integers, floats or complex numbers, stored in full
+};
+
+/// "a (3 x 4 double)", for messages.
+std::string variable_text(const Variable& variable);
+
+/// Named arrays of a .mat file (MATLAB 5 to 7.3), an .npz archive or an HDF5 file (.h5, .hdf5).
+/// The constructor lists them and throws IoError, naming the path, where the file is missing, of
+/// another kind, cut off or damaged. Nothing stays open in between.
+class VariableFile {
+ public:
+  explicit VariableFile(std::filesystem::path path);
+
+  const std::filesystem::path& path() const { return path_; }
+
+  /// In the file's order, HDF5 by name; what is no numeric array is listed too.
+  const std::vector<Variable>& variables() const { return variables_; }
+  bool has(std::string_view name) const;
+
+  /// Element (i, j, k) is what the file's users call so, in row-major order. Throws IoError where
+  /// there is no such variable (the message lists those there are), it is not numeric, or damaged.
+  ComplexArray read(std::string_view name) const;
+
+ private:
+  const Variable* find(std::string_view name) const;
+
+  std::filesystem::path path_;
+  const detail::VariableFormat* format_;
+  std::vector<Variable> variables_;
+};
+
+}  // namespace udv::io

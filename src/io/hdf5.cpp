@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "hdf5_file.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::io::detail {
+namespace {
+
+std::vector<Variable> list(const std::filesystem::path& path) {
+  read_start(path, 0);  // says clearly where there is no such file
+  const Hdf5File file(path);
+  std::vector<Variable> variables;
+  for (const auto& [name, is_dataset] : file.objects()) {
+    if (!is_dataset) continue;
+    const Hdf5Dataset dataset(file, name);
+    variables.push_back(
+        {name, dataset.shape(), type_text(dataset.type()), is_numeric(dataset.type())});
+  }
+  return variables;
+}
+
+ComplexArray read(const std::filesystem::path& path, const Variable& variable) {
+  const Hdf5File file(path);
+  const Hdf5Dataset dataset(file, variable.name);
+  require<IoError>(dataset.shape() == variable.shape && is_numeric(dataset.type()), dataset.where(),
+                   ": the file has changed since it was listed");
+  return dataset.read_numbers(variable);
+}
+
+}  // namespace
+
+const VariableFormat kHdf5Format{list, read};
+
+bool is_hdf5(const std::filesystem::path& path) {
+  const QuietHdf5 quiet;
+  return H5Fis_hdf5(path.c_str()) > 0;
+}
+
+}  // namespace udv::io::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "udv/io/variables.hpp"
+
+namespace udv::io::detail {
+
+/// How one kind of file is listed and read; `read` gets what `list` has given and found numeric.
+struct VariableFormat {
+  std::vector<Variable> (*list)(const std::filesystem::path& path);
+  ComplexArray (*read)(const std::filesystem::path& path, const Variable& variable);
+};
+
+extern const VariableFormat kNpzFormat;
+extern const VariableFormat kMat5Format;   ///< MATLAB 5 to 7.2
+extern const VariableFormat kMat73Format;  ///< HDF5 with MATLAB's conventions
+extern const VariableFormat kHdf5Format;
+
+/// The one of MATLAB's two formats that the first bytes tell; throws IoError where neither.
+const VariableFormat& mat_format(const std::filesystem::path& path);
+
+/// Does HDF5 find its signature, at byte 0 or behind a user block?
+bool is_hdf5(const std::filesystem::path& path);
+
+/// "FILE: variable 'x'", the start of a message.
+std::string place_of(const std::filesystem::path& path, const Variable& variable);
+
+/// Throws IoError where the shape has more numbers of `width` bytes than a file of this size can
+/// hold: deflate packs at most 1032 : 1, and a few MiB may be left out as equal.
+/// Returns the number of elements.
+std::size_t plausible_count(const std::filesystem::path& path, const Variable& variable,
+                            std::size_t width);
+
+/// Throws IoError unless MATLAB 5's elements lie inside each other and the file, packed ones
+/// unpack, and each numeric array has as many numbers as its sizes say: matio trusts all that.
+void check_mat5(const std::string& name, std::string_view bytes);
+
+}  // namespace udv::io::detail

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "udv/io/variables.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "array_layout.hpp"
+#include "names.hpp"
+#include "text.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
+#include "variable_format.hpp"
+
+namespace udv::io {
+namespace detail {
+namespace {
+
+const VariableFormat& format_of(const std::filesystem::path& path) {
+  const std::string extension = lower_case(path.extension().string());
+  if (extension == ".npz") return kNpzFormat;
+  if (extension == ".mat") return mat_format(path);
+  require<IoError>(extension == ".h5" || extension == ".hdf5", path.string(),
+                   ": name that ends in ", in_quotes(extension),
+                   " found, .mat, .npz, .h5 or .hdf5 expected");
+  return kHdf5Format;
+}
+
+/// Without the quotes, on one line and shortened.
+std::string plain(std::string_view name) {
+  const std::string quoted = in_quotes(name);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+std::string list_text(const std::vector<Variable>& variables) {
+  constexpr std::size_t kMost = 20;
+  if (variables.empty()) return "no variable at all";
+  std::string text;
+  for (std::size_t k = 0; k < std::min(variables.size(), kMost); ++k) {
+    text += (k == 0 ? "" : ", ") + variable_text(variables[k]);
+  }
+  return variables.size() > kMost ? message(text, " and ", variables.size() - kMost, " more")
+                                  : text;
+}
+
+}  // namespace
+
+std::string place_of(const std::filesystem::path& path, const Variable& variable) {
+  return message(path.string(), ": variable ", in_quotes(variable.name));
+}
+
+std::size_t plausible_count(const std::filesystem::path& path, const Variable& variable,
+                            std::size_t width) {
+  constexpr double kLargestRatio = 1032;
+  constexpr double kLeftOut = 1 << 22;
+  const auto file_size = static_cast<double>(std::filesystem::file_size(path));
+  const std::optional<std::size_t> count = element_count(variable.shape);
+  const bool plausible = count && static_cast<double>(*count) * static_cast<double>(width) <=
+                                      kLargestRatio * file_size + kLeftOut;
+  require<IoError>(plausible, place_of(path, variable), ": ", shape_text(variable.shape),
+                   " numbers announced in a file of ", file_size, " bytes, fewer expected");
+  return *count;
+}
+
+}  // namespace detail
+
+std::string variable_text(const Variable& variable) {
+  return message(detail::plain(variable.name), " (", shape_text(variable.shape), " ",
+                 detail::plain(variable.type), ")");
+}
+
+VariableFile::VariableFile(std::filesystem::path path)
+    : path_(std::move(path)),
+      format_(&detail::format_of(path_)),
+      variables_(format_->list(path_)) {}
+
+const Variable* VariableFile::find(std::string_view name) const {
+  const auto found = std::find_if(variables_.begin(), variables_.end(),
+                                  [&](const Variable& variable) { return variable.name == name; });
+  return found == variables_.end() ? nullptr : &*found;
+}
+
+bool VariableFile::has(std::string_view name) const {
+  return find(name) != nullptr;
+}
+
+ComplexArray VariableFile::read(std::string_view name) const {
+  const Variable* const variable = find(name);
+  require<IoError>(variable != nullptr, path_.string(), ": variable ", detail::in_quotes(name),
+                   " not there; found: ", detail::list_text(variables_));
+  require<IoError>(variable->is_numeric, detail::place_of(path_, *variable), ": ",
+                   shape_text(variable->shape), " ", variable->type,
+                   " found, booleans, integers, floats or complex numbers expected");
+  return format_->read(path_, *variable);
+}
+
+}  // namespace udv::io

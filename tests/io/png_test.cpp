@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "udv/io/png.hpp"
+
+#include <gtest/gtest.h>
+
+#include "damaged_files.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::io {
+namespace {
+
+using Gray = RowMatrix<std::uint8_t>;
+
+Gray ramp(Index rows, Index cols) {
+  Gray gray(rows, cols);
+  for (Index k = 0; k < gray.size(); ++k) gray.data()[k] = static_cast<std::uint8_t>(37 * k);
+  return gray;
+}
+
+std::string png_bytes(const Gray& gray) {
+  const TemporaryFolder folder;
+  write_png(folder / "x.png", gray);
+  return read_bytes(folder / "x.png");
+}
+
+std::string error_of(const std::string& bytes) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("x.png", bytes);
+  return folder.error_of([&] { read_png_gray(path); });
+}
+
+TEST(Png, RoundTripsGrayOfSeveralSizes) {
+  const TemporaryFolder folder;
+  for (const auto& [rows, cols] : {std::pair(1, 1), std::pair(5, 3), std::pair(1, 300)}) {
+    write_png(folder / "x.png", ramp(rows, cols));
+    EXPECT_EQ(read_png_gray(folder / "x.png"), ramp(rows, cols)) << rows << " x " << cols;
+  }
+}
+
+TEST(Png, RoundTripsNoiseThatCannotBePacked) {
+  const TemporaryFolder folder;
+  const std::string noise = random_bytes(200 * 300);
+  const Gray gray =
+      Eigen::Map<const Gray>(reinterpret_cast<const std::uint8_t*>(noise.data()), 200, 300);
+  write_png(folder / "x.png", gray);
+  EXPECT_EQ(read_png_gray(folder / "x.png"), gray);
+}
+
+TEST(Png, WritesEqualFilesForEqualImages) {
+  EXPECT_EQ(png_bytes(ramp(7, 9)), png_bytes(ramp(7, 9)));
+}
+
+TEST(Png, ReadsColoursByLuminance) {
+  const TemporaryFolder folder;
+  write_png(folder / "x.png", {1, 4, {9, 9, 9, 255, 0, 0, 0, 255, 0, 0, 0, 255}});
+  const Gray gray = read_png_gray(folder / "x.png");
+  ASSERT_EQ(gray.rows(), 1);
+  ASSERT_EQ(gray.cols(), 4);
+  EXPECT_EQ(gray(0), 9);        // a gray colour stays itself
+  EXPECT_GT(gray(2), gray(1));  // green is brighter than red
+  EXPECT_GT(gray(1), gray(3));  // and red than blue
+}
+
+TEST(Png, RefusesToWriteImagesWithoutPixelsOrOfAnotherSize) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(write_png(folder / "x.png", Gray(0, 3)), InvalidArgument);
+  EXPECT_THROW(write_png(folder / "x.png", RgbImage{}), InvalidArgument);
+  EXPECT_THROW(write_png(folder / "x.png", RgbImage{2, 2, std::vector<std::uint8_t>(4)}),
+               InvalidArgument);
+}
+
+TEST(Png, NamesAFolderThatIsNotThere) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(folder.error_of([&] { write_png(folder / "no/x.png", ramp(2, 2)); }),
+            "no/x.png: cannot be opened for writing: No such file or directory");
+  EXPECT_EQ(folder.error_of([&] { read_png_gray(folder / "x.png"); }),
+            "x.png: no such file, a file to read expected");
+}
+
+TEST(Png, RefusesWhatIsNoPngFile) {
+  EXPECT_EQ(error_of(""), "x.png: '' found as first bytes, \\x89PNG of a PNG file expected");
+  EXPECT_EQ(error_of("GIF89a.."),
+            "x.png: 'GIF89a..' found as first bytes, \\x89PNG of a PNG file expected");
+}
+
+TEST(Png, RefusesAFileCutAnywhere) {
+  const std::string bytes = png_bytes(ramp(6, 5));
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_NE(error_of(bytes.substr(0, length)), "no error") << length;
+  }
+}
+
+TEST(Png, RefusesAnImageFarLargerThanItsFile) {
+  // 1000000 x 1000000 gray pixels, a right checksum, no data.
+  const std::string bytes = bytes_of_hex(
+      "89504e470d0a1a0a0000000d49484452000f4240000f42400800000000790667a1"
+      "0000000049444154"
+      "35af061e0000000049454e44ae426082");
+  EXPECT_EQ(error_of(bytes),
+            "x.png: 1000000 x 1000000 pixels announced in a file of 57 bytes, a smaller image "
+            "expected");
+}
+
+TEST(Png, SurvivesFlippedBytes) {
+  expect_survives_flipped_bytes("x.png", png_bytes(ramp(6, 5)), read_png_gray);
+}
+
+}  // namespace
+}  // namespace udv::io

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "udv/io/variables.hpp"
+
+#include <gtest/gtest.h>
+
+#include "damaged_files.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::io {
+namespace {
+
+using Shape = std::vector<Index>;
+using Values = std::vector<std::complex<double>>;
+
+// Made by Python's zipfile, deflated: z.npy = complex64 [1-2j], t.npy holds text.
+const char* const kComplexArchive =
+    "504b030414000000080000002100bddc3000490000004c000000050000007a2e6e70799bec17ea1b10c9c860c5"
+    "50ad9e925a9c5ca46ea5a06e936ca1aea3a09e965f54529498179f5f94920a12774bcc294e058a17672416a402"
+    "f91a863a9a3a0ab55c0c0c0df60c0c0c0700504b03041400000008000000210019901175480000004c00000005"
+    "000000742e6e70799bec17ea1b10c9c860c550ad9e925a9c5ca46ea5a06e136aa4aea3a09e965f54529498179f"
+    "5f94920a12774bcc294e058a17672416a402f91a863a9a3a0ab55c190c0c0c99400c00504b0102140314000000"
+    "080000002100bddc3000490000004c0000000500000000000000000000008001000000007a2e6e7079504b0102"
+    "14031400000008000000210019901175480000004c00000005000000000000000000000080016c000000742e6e"
+    "7079504b0506000000000200020066000000d70000000000";
+
+std::string npz_bytes() {
+  const TemporaryFolder folder;
+  write_npz(folder / "x.npz", {{"U", {{2, 3}, {1, 2, 3, 4, 5, 6}}}, {"d", {{2}, {-1, 0.5}}}});
+  return read_bytes(folder / "x.npz");
+}
+
+TEST(VariableText, GivesNameShapeAndType) {
+  EXPECT_EQ(variable_text({"a", {3, 4}, "double", true}), "a (3 x 4 double)");
+  EXPECT_EQ(variable_text({"a\nb", {}, "char", false}), "a\\x0ab (() char)");
+}
+
+TEST(VariableFile, RefusesAnotherExtension) {
+  const TemporaryFolder folder;
+  for (const char* name : {"x.csv", "x.npy", "x"}) {
+    const auto path = folder.write(name, npz_bytes());
+    const std::string extension = path.extension().string();
+    EXPECT_EQ(folder.error_of([&] { VariableFile{path}; }),
+              message(name, ": name that ends in '", extension,
+                      "' found, .mat, .npz, .h5 or .hdf5 expected"));
+  }
+}
+
+TEST(VariableFile, ReadsAnArchiveOfArrays) {
+  const TemporaryFolder folder;
+  const VariableFile file(folder.write("x.NPZ", npz_bytes()));
+  ASSERT_EQ(file.variables().size(), 2u);
+  EXPECT_EQ(file.variables()[0].name, "U");
+  EXPECT_EQ(file.variables()[0].type, "float64");
+  EXPECT_EQ(file.read("U").shape, (Shape{2, 3}));
+  EXPECT_EQ(file.read("U").values, (Values{1, 2, 3, 4, 5, 6}));
+  EXPECT_FALSE(file.read("d").is_complex);
+  EXPECT_EQ(folder.error_of([&] { file.read("V"); }),
+            "x.NPZ: variable 'V' not there; found: U (2 x 3 float64), d (2 float64)");
+}
+
+TEST(VariableFile, ReadsComplexNumbersOfAnArchiveAndRefusesItsText) {
+  const TemporaryFolder folder;
+  const VariableFile file(folder.write("x.npz", bytes_of_hex(kComplexArchive)));
+  EXPECT_TRUE(file.read("z").is_complex);
+  EXPECT_EQ(file.read("z").values, (Values{{1, -2}}));
+  EXPECT_TRUE(file.has("t"));
+  EXPECT_EQ(folder.error_of([&] { file.read("t"); }),
+            "x.npz: variable 't': 1 <U2 found, booleans, integers, floats or complex numbers "
+            "expected");
+}
+
+TEST(VariableFile, ShortensALongList) {
+  const TemporaryFolder folder;
+  std::vector<std::pair<std::string, Array>> arrays;
+  for (int k = 0; k < 25; ++k) arrays.push_back({message("a", k), {{1}, {1}}});
+  write_npz(folder / "x.npz", arrays);
+  const std::string error = folder.error_of([&] { VariableFile(folder / "x.npz").read("b"); });
+  EXPECT_TRUE(error.ends_with("a19 (1 float64) and 5 more")) << error;
+}
+
+TEST(VariableFile, NoticesThatTheFileHasChanged) {
+  const TemporaryFolder folder;
+  const VariableFile file(folder.write("x.npz", npz_bytes()));
+  write_npz(folder / "x.npz", {{"d", {{1}, {1}}}});
+  EXPECT_EQ(folder.error_of([&] { file.read("U"); }),
+            "x.npz: variable 'U': the file has changed since it was listed");
+}
+
+TEST(VariableFile, RefusesAnArchiveCutAnywhere) {
+  const TemporaryFolder folder;
+  const std::string bytes = npz_bytes();
+  for (std::size_t length = 0; length < bytes.size(); length += 41) {
+    const auto path = folder.write("x.npz", bytes.substr(0, length));
+    EXPECT_NE(folder.error_of([&] { VariableFile{path}; }), "no error") << length;
+  }
+}
+
+TEST(VariableFile, SurvivesFlippedBytesOfAnArchive) {
+  expect_survives_flipped_bytes("x.npz", npz_bytes(), read_everything);
+}
+
+}  // namespace
+}  // namespace udv::io
