@@ -4,7 +4,6 @@
 #include "core/instantiate.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
-#include "udv/recover/operators/generic_linearization.hpp"
 
 namespace udv {
 namespace {
@@ -12,81 +11,66 @@ namespace {
 constexpr Index kMeasurementBlock = 64;
 constexpr Index kRowBlock = 32;
 
-// J P = 2 Re sum_c conj (W U)_c o (W P)_c and J^T z = 2 W^* (z o W U), with W U computed once.
-template <typename Scalar>
-class RankOneLinearization final : public GenericLinearization<Scalar> {
- public:
-  RankOneLinearization(const RankOneOperator<Scalar>& op, const Stack<Scalar>& Z)
-      : GenericLinearization<Scalar>(op, Z), op_(op), projected_(op.project(Z.U())) {}
-
-  void normal_product(const RowMatrix<Scalar>& P, RowMatrix<Scalar>& Y) override {
-    const Reals<Scalar> measured =
-        4 * projected_.conjugate().cwiseProduct(op_.project(P)).rowwise().sum().real();
-    Y.resize(P.rows(), P.cols());
-    op_.back_project(measured, projected_, Y);
-  }
-
- private:
-  const RankOneOperator<Scalar>& op_;
-  RowMatrix<Scalar> projected_;
-};
-
 }  // namespace
 
 template <typename Scalar>
 RankOneOperator<Scalar>::RankOneOperator(RowMatrix<Scalar> vectors)
-    : MeasurementOperator<Scalar>(vectors.cols(), vectors.cols(), vectors.rows(), true),
+    : IntensityOperator<Scalar>(vectors.cols(), vectors.rows()),
       vectors_(std::move(vectors)) {
   require(vectors_.rows() > 0 && vectors_.cols() > 0, "rank_one: the array of vectors is ",
           vectors_.rows(), " x ", vectors_.cols(), ", at least 1 x 1 expected");
   for (Index i = 0; i < vectors_.rows(); ++i)
     require(vectors_.row(i).allFinite(), "rank_one: row ", i, " holds a value that is not finite");
   // |w^* w|_F = |w|^2
-  const Vector<double> squares = vectors_.rowwise().squaredNorm().template cast<double>();
+  squares_ = vectors_.rowwise().squaredNorm();
+  const Vector<double> squares = squares_.template cast<double>();
   const auto p = static_cast<double>(vectors_.cols());
   mean_gain_ = squares.squaredNorm() / (p * p);
   norm_bound_ = squares.norm();
 }
 
 template <typename Scalar>
-RowMatrix<Scalar> RankOneOperator<Scalar>::project(const ConstRows<Scalar>& U) const {
-  RowMatrix<Scalar> result(vectors_.rows(), U.cols());
+void RankOneOperator<Scalar>::project(const ConstRows<Scalar>& U, RowMatrix<Scalar>& fields) const {
+  fields.resize(vectors_.rows(), U.cols());
   parallel_blocks(vectors_.rows(), kMeasurementBlock, [&](Index begin, Index end) {
-    result.middleRows(begin, end - begin).noalias() = vectors_.middleRows(begin, end - begin) * U;
+    const auto W = vectors_.middleRows(begin, end - begin);
+    // One column: a product of matrix and vector is the faster kernel.
+    if (U.cols() == 1)
+      fields.col(0).segment(begin, end - begin).noalias() = W * U.col(0);
+    else
+      fields.middleRows(begin, end - begin).noalias() = W * U;
   });
-  return result;
 }
 
 template <typename Scalar>
-void RankOneOperator<Scalar>::back_project(const Reals<Scalar>& z, const RowMatrix<Scalar>& P,
+void RankOneOperator<Scalar>::back_project(const RowMatrix<Scalar>& fields,
                                            Rows<Scalar> out) const {
-  const RowMatrix<Scalar> weighted = z.template cast<Scalar>().asDiagonal() * P;
   parallel_blocks(vectors_.cols(), kRowBlock, [&](Index begin, Index end) {
-    out.middleRows(begin, end - begin).noalias() =
-        vectors_.middleCols(begin, end - begin).adjoint() * weighted;
+    const auto W = vectors_.middleCols(begin, end - begin);
+    if (fields.cols() == 1)
+      out.col(0).segment(begin, end - begin).noalias() = W.adjoint() * fields.col(0);
+    else
+      out.middleRows(begin, end - begin).noalias() = W.adjoint() * fields;
   });
 }
 
+// E w X w^* = |w|^2 tr X / p for a random direction.
 template <typename Scalar>
-void RankOneOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
-                                    const ConstRows<Scalar>& V, Reals<Scalar>& y) const {
-  const RowMatrix<Scalar> left = project(U);
-  if (U.data() == V.data())
-    y = left.cwiseAbs2() * d;
-  else
-    y = left.cwiseProduct(project(V).conjugate()).real() * d;
+double RankOneOperator<Scalar>::trace_estimate(const Reals<Scalar>& b) const {
+  double sum = 0;
+  Index counted = 0;
+  for (Index i = 0; i < b.size(); ++i)
+    if (squares_(i) > 0) {
+      sum += static_cast<double>(b(i)) / static_cast<double>(squares_(i));
+      ++counted;
+    }
+  return counted > 0 ? sum * static_cast<double>(this->rows()) / static_cast<double>(counted) : 0;
 }
 
 template <typename Scalar>
-void RankOneOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
-                                            Rows<Scalar> out) const {
-  back_project(z, project(V), out);
-}
-
-template <typename Scalar>
-std::unique_ptr<Linearization<Scalar>> RankOneOperator<Scalar>::linearize(
-    const Stack<Scalar>& Z) const {
-  return std::make_unique<RankOneLinearization<Scalar>>(*this, Z);
+Reals<Scalar> RankOneOperator<Scalar>::diagonal(const Reals<Scalar>& w) const {
+  const RealOf<Scalar> mean = w.dot(squares_) / static_cast<RealOf<Scalar>>(this->rows());
+  return Reals<Scalar>::Constant(this->rows(), mean);
 }
 
 template <typename Scalar>

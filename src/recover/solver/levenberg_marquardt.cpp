@@ -51,13 +51,12 @@ void conjugate_gradients(Linearization<Scalar>& model, const RowMatrix<Scalar>& 
   }
 }
 
-// The point of the iteration: factors, residual of the measurements, objective and gradient.
+// The point of the iteration: unknowns, residual, objective and gradient.
 template <typename Scalar>
 class Fit {
  public:
-  Fit(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b, Stack<Scalar>& Z,
-      const FitOptions& options)
-      : op_(op), b_(b), Z_(Z), options_(options), b_norm_(std::sqrt(squared_norm(b))) {
+  Fit(const ResidualModel<Scalar>& model, RowMatrix<Scalar>& Z, const FitOptions& options)
+      : model_(model), Z_(Z), options_(options), data_norm_(model.data_norm()) {
     evaluate(Z_, residual_, data_term_, objective_);
     update_gradient();
     first_gradient_norm_ = gradient_norm();
@@ -67,12 +66,12 @@ class Fit {
   double objective() const { return objective_; }
   double damping() const { return damping_; }
   double gradient_norm() const { return std::sqrt(squared_norm(gradient_)); }
-  double relative_residual() const { return std::sqrt(2 * data_term_) / b_norm_; }
+  double relative_residual() const { return std::sqrt(2 * data_term_) / data_norm_; }
   int inner() const { return inner_; }
 
   // One accepted step; false where none lowers the objective.
   bool step() {
-    const auto model = op_.linearize(Z_);
+    const auto model = model_.linearize(Z_);
     const double unit = std::max(model->mean_diagonal(), 1e-300);
     if (damping_ < 0) damping_ = kInitialDamping * unit;
     bool accepted = false;
@@ -93,9 +92,7 @@ class Fit {
     conjugate_gradients(model, gradient_, damping_ + options_.ridge, cg_tolerance(),
                         options_.max_cg, work_);
     inner_ += work_.steps;
-    trial_.Z = Z_.Z + work_.delta;
-    trial_.rows = Z_.rows;
-    trial_.symmetric = Z_.symmetric;
+    trial_ = Z_ + work_.delta;
     double data_term, objective;
     evaluate(trial_, trial_residual_, data_term, objective);
     // With H = J^T J + (lambda + mu) I and H delta = -g - r the model predicts
@@ -106,7 +103,7 @@ class Fit {
     const double ratio = (objective_ - objective) / predicted;
     const bool accepted = predicted > 0 && ratio > kLeastGainRatio;
     if (accepted) {
-      Z_.Z.swap(trial_.Z);
+      Z_.swap(trial_);
       residual_.swap(trial_residual_);
       data_term_ = data_term;
       objective_ = objective;
@@ -117,17 +114,16 @@ class Fit {
     return accepted;
   }
 
-  void evaluate(const Stack<Scalar>& Z, Reals<Scalar>& residual, double& data_term,
+  void evaluate(const RowMatrix<Scalar>& Z, Reals<Scalar>& residual, double& data_term,
                 double& objective) const {
-    apply_stack(op_, Z, residual);
-    residual -= b_;
+    model_.residual(Z, residual);
     data_term = 0.5 * squared_norm(residual);
-    objective = data_term + 0.5 * options_.ridge * squared_norm(Z.Z);
+    objective = data_term + 0.5 * options_.ridge * squared_norm(Z);
   }
 
   void update_gradient() {
-    pull_back(op_, Z_, residual_, gradient_);
-    if (options_.ridge > 0) gradient_ += static_cast<RealOf<Scalar>>(options_.ridge) * Z_.Z;
+    model_.gradient(Z_, residual_, gradient_);
+    if (options_.ridge > 0) gradient_ += static_cast<RealOf<Scalar>>(options_.ridge) * Z_;
   }
 
   // Loose while far away (or regularised), tighter as the residual or the gradient falls.
@@ -137,25 +133,53 @@ class Fit {
     return std::max(options_.min_cg_tolerance, std::min(0.1, progress));
   }
 
-  const MeasurementOperator<Scalar>& op_;
-  const Reals<Scalar>& b_;
-  Stack<Scalar>& Z_;
+  const ResidualModel<Scalar>& model_;
+  RowMatrix<Scalar>& Z_;
   const FitOptions& options_;
-  double b_norm_, data_term_ = 0, objective_ = 0, first_gradient_norm_ = 1;
+  double data_norm_, data_term_ = 0, objective_ = 0, first_gradient_norm_ = 1;
   double damping_ = -1, growth_ = 2;
   int inner_ = 0;
   Reals<Scalar> residual_, trial_residual_;
   RowMatrix<Scalar> gradient_;
-  Stack<Scalar> trial_;
+  RowMatrix<Scalar> trial_;
   LinearSolve<Scalar> work_;
+};
+
+// r(Z) = A(U V^*) - b for the stack (U; V).
+template <typename Scalar>
+class FactorModel final : public ResidualModel<Scalar> {
+ public:
+  FactorModel(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+              const Stack<Scalar>& at)
+      : op_(op), b_(b), at_(at) {}
+
+  void residual(const RowMatrix<Scalar>& Z, Reals<Scalar>& r) const override {
+    const auto U = Z.topRows(at_.rows);
+    const auto V = Z.bottomRows(at_.symmetric ? at_.rows : Z.rows() - at_.rows);
+    op_.apply(U, Reals<Scalar>::Ones(Z.cols()), V, r);
+    r -= b_;
+  }
+  void gradient(const RowMatrix<Scalar>&, const Reals<Scalar>& r,
+                RowMatrix<Scalar>& G) const override {
+    pull_back(op_, at_, r, G);
+  }
+  std::unique_ptr<Linearization<Scalar>> linearize(const RowMatrix<Scalar>&) const override {
+    return op_.linearize(at_);
+  }
+  double data_norm() const override { return std::sqrt(squared_norm(b_)); }
+
+ private:
+  const MeasurementOperator<Scalar>& op_;
+  const Reals<Scalar>& b_;
+  const Stack<Scalar>& at_;  // holds the Z of the fit
 };
 
 }  // namespace
 
 template <typename Scalar>
-FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
-                       Stack<Scalar>& Z, const FitOptions& options, const FitMonitor& monitor) {
-  Fit<Scalar> fit(op, b, Z, options);
+FitSummary minimise(const ResidualModel<Scalar>& model, RowMatrix<Scalar>& Z,
+                    const FitOptions& options, const FitMonitor& monitor) {
+  Fit<Scalar> fit(model, Z, options);
   FitSummary summary;
   int small_gains = 0;
   while (summary.outer < options.max_outer && small_gains < options.patience &&
@@ -165,7 +189,7 @@ FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar
     if (!fit.step()) break;
     ++summary.outer;
     small_gains = fit.objective() > (1 - options.small_gain) * before ? small_gains + 1 : 0;
-    summary.stopped = monitor && !monitor({fit.data_term(), fit.damping(), Z.rank(), Z.U().norm()});
+    summary.stopped = monitor && !monitor({fit.data_term(), fit.damping(), Z.cols(), Z.norm()});
   }
   summary.objective = fit.data_term();
   summary.gradient_norm = fit.gradient_norm();
@@ -173,7 +197,22 @@ FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar
   return summary;
 }
 
+template <typename Scalar>
+FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                       Stack<Scalar>& Z, const FitOptions& options, const FitMonitor& monitor) {
+  const FactorModel<Scalar> model(op, b, Z);
+  FitMonitor of_stack;
+  if (monitor)
+    of_stack = [&](FitStep step) {
+      step.norm_u = Z.U().norm();
+      return monitor(step);
+    };
+  return minimise<Scalar>(model, Z.Z, options, of_stack);
+}
+
 #define UDV_INSTANTIATE(Scalar)                                                             \
+  template FitSummary minimise(const ResidualModel<Scalar>&, RowMatrix<Scalar>&,              \
+                               const FitOptions&, const FitMonitor&);                         \
   template FitSummary fit_factors(const MeasurementOperator<Scalar>&, const Reals<Scalar>&, \
                                   Stack<Scalar>&, const FitOptions&, const FitMonitor&);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)

@@ -1,40 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "udv/recover/operators/measurement_operator.hpp"
+#include "udv/recover/operators/intensity.hpp"
 
 namespace udv {
 
-/// A(X)_i = w_i X w_i^* for symmetric X; w_i are the rows of one n x p array W, so that X = x x^*
-/// gives the intensities |W x|^2. A(U diag(d) V^*) = Re sum_c d_c (W U)_ic conj (W V)_ic costs
-/// 2 n p k; A*(z) V = W^* (z o W V).
+/// Intensities of a map W given as an n x p array: A(X)_i = w_i X w_i^* with its rows w_i.
+/// A(U diag(d) U^*) costs n p k.
 template <typename Scalar>
-class RankOneOperator final : public MeasurementOperator<Scalar> {
+class RankOneOperator final : public IntensityOperator<Scalar> {
  public:
   explicit RankOneOperator(RowMatrix<Scalar> vectors);
 
   std::string_view name() const override { return "rank_one"; }
-  void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
-             Reals<Scalar>& y) const override;
-  void adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
-                     Rows<Scalar> out) const override;
-  void adjoint_transpose_times(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
-                               Rows<Scalar> out) const override {
-    adjoint_times(z, U, out);
-  }
+  void project(const ConstRows<Scalar>& U, RowMatrix<Scalar>& fields) const override;
+  void back_project(const RowMatrix<Scalar>& fields, Rows<Scalar> out) const override;
+  double trace_estimate(const Reals<Scalar>& b) const override;
+  Reals<Scalar> diagonal(const Reals<Scalar>& w) const override;
   double mean_gain() const override { return mean_gain_; }
   double norm_bound() const override { return norm_bound_; }
-  std::unique_ptr<Linearization<Scalar>> linearize(const Stack<Scalar>& Z) const override;
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;
 
-  /// W U, n x k.
-  RowMatrix<Scalar> project(const ConstRows<Scalar>& U) const;
-  /// out = W^* (z o P) for P of shape n x k.
-  void back_project(const Reals<Scalar>& z, const RowMatrix<Scalar>& P, Rows<Scalar> out) const;
-
  private:
   RowMatrix<Scalar> vectors_;
+  Reals<Scalar> squares_;  // |w_i|^2
   double mean_gain_, norm_bound_;
 };
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "udv/recover/operators/intensity.hpp"
+#include "udv/recover/optics.hpp"
+
+namespace udv {
+
+template <typename Real>
+class WindowedFourier;
+
+/// Intensities of images that are made by Fourier transforms. Scalar is a complex type.
+/// Measurements are counted image by image, each row by row.
+template <typename Scalar>
+class ImagingOperator : public IntensityOperator<Scalar> {
+ public:
+  using Real = RealOf<Scalar>;
+  ~ImagingOperator() override;
+
+  Index images() const;
+  Index pixels() const;  ///< of one image
+  /// Shape of the unknown as an image.
+  Index image_rows() const { return image_rows_; }
+  Index image_cols() const { return image_cols_; }
+  /// The unknown as an image, and back; unitary.
+  virtual Vector<Scalar> to_image(const Vector<Scalar>& x) const { return x; }
+  virtual Vector<Scalar> from_image(const Vector<Scalar>& image) const { return image; }
+
+  void project(const ConstRows<Scalar>& U, RowMatrix<Scalar>& fields) const override;
+  void back_project(const RowMatrix<Scalar>& fields, Rows<Scalar> out) const override;
+  void residual_products(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
+                         const ConstRows<Scalar>& V, const Reals<Scalar>& b, Reals<Scalar>& z,
+                         Rows<Scalar> for_u, Rows<Scalar> for_v) const override;
+  /// sum(b) / (largest share of the light that one sample of the unknown sends into the images).
+  double trace_estimate(const Reals<Scalar>& b) const override;
+  Reals<Scalar> diagonal(const Reals<Scalar>& w) const override;
+  double mean_gain() const override { return mean_gain_; }
+  double norm_bound() const override { return norm_bound_; }
+
+ protected:
+  ImagingOperator(Index image_rows, Index image_cols, std::vector<Window> windows,
+                  const std::vector<RowMatrix<std::complex<double>>>& transfer);
+
+ private:
+  Index image_rows_, image_cols_;
+  std::unique_ptr<WindowedFourier<Real>> map_;
+  double mean_gain_, norm_bound_;
+};
+
+/// Coded diffraction patterns of an image x: |F (m_l o x)|^2 / pixels for masks m_l of its size.
+template <typename Scalar>
+class CodedDiffractionOperator final : public ImagingOperator<Scalar> {
+ public:
+  explicit CodedDiffractionOperator(std::vector<RowMatrix<std::complex<double>>> masks);
+
+  std::string_view name() const override { return "coded_diffraction"; }
+  /// By images: `which` must name all pixels of each image that it names, in order.
+  std::unique_ptr<MeasurementOperator<Scalar>> subset(
+      const std::vector<Index>& which) const override;
+
+ private:
+  std::vector<RowMatrix<std::complex<double>>> masks_;
+};
+
+/// Fourier ptychography: image l is |F^-1 (P o window_l(x))|^2 / pixels. The unknown x is the
+/// centred spectrum of the sample, so that large transforms are never needed; the transform is
+/// unitary and norms are those of the image.
+template <typename Scalar>
+class PtychographyOperator final : public ImagingOperator<Scalar> {
+ public:
+  /// A spectrum of rows x cols samples; the pupil has the size of an image.
+  PtychographyOperator(Index rows, Index cols, std::vector<Window> windows,
+                       RowMatrix<std::complex<double>> pupil);
+
+  std::string_view name() const override { return "ptychography"; }
+  const std::vector<Window>& windows() const { return windows_; }
+  const RowMatrix<std::complex<double>>& pupil() const { return pupil_; }
+  Vector<Scalar> to_image(const Vector<Scalar>& x) const override;
+  Vector<Scalar> from_image(const Vector<Scalar>& image) const override;
+  /// By images, as for coded diffraction.
+  std::unique_ptr<MeasurementOperator<Scalar>> subset(
+      const std::vector<Index>& which) const override;
+  /// The same with some of the images, or with another pupil.
+  std::unique_ptr<PtychographyOperator> with_images(const std::vector<Index>& images) const;
+  std::unique_ptr<PtychographyOperator> with_pupil(RowMatrix<std::complex<double>> pupil) const;
+
+ private:
+  std::vector<Window> windows_;
+  RowMatrix<std::complex<double>> pupil_;
+};
+
+}  // namespace udv

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/operators/imaging.hpp"
+
+#include <cmath>
+
+#include "core/fft.hpp"
+#include "recover/operators/windowed_fourier.hpp"
+#include "udv/core/error.hpp"
+
+namespace udv {
+namespace {
+
+using Transfer = RowMatrix<std::complex<double>>;
+
+template <typename Scalar>
+std::vector<RowMatrix<Scalar>> cast(const std::vector<Transfer>& list) {
+  std::vector<RowMatrix<Scalar>> result;
+  for (const Transfer& P : list) result.push_back(P.cast<Scalar>());
+  return result;
+}
+
+// Images whose pixels a list of measurements names, all of them and in order.
+std::vector<Index> whole_images(const std::vector<Index>& which, Index pixels) {
+  const auto count = static_cast<Index>(which.size());
+  require(count > 0 && count % pixels == 0, "imaging: ", count,
+          " measurements named, whole images of ", pixels, " expected");
+  std::vector<Index> images;
+  for (Index i = 0; i < count; ++i) {
+    if (i % pixels == 0) images.push_back(which[static_cast<size_t>(i)] / pixels);
+    require(which[static_cast<size_t>(i)] == images.back() * pixels + i % pixels,
+            "imaging: measurement ", which[static_cast<size_t>(i)],
+            " named, whole images in order expected");
+  }
+  return images;
+}
+
+// The array turned by half of its sides, so that frequency 0 moves from the corner to the middle
+// (forward) or back.
+template <typename Scalar>
+RowMatrix<Scalar> shifted(const RowMatrix<Scalar>& from, bool forward) {
+  const Index rows = from.rows(), cols = from.cols();
+  const Index dr = forward ? rows / 2 : rows - rows / 2;
+  const Index dc = forward ? cols / 2 : cols - cols / 2;
+  RowMatrix<Scalar> to(rows, cols);
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < cols; ++c) to((r + dr) % rows, (c + dc) % cols) = from(r, c);
+  return to;
+}
+
+}  // namespace
+
+template <typename Scalar>
+ImagingOperator<Scalar>::ImagingOperator(Index image_rows, Index image_cols,
+                                         std::vector<Window> windows,
+                                         const std::vector<Transfer>& transfer)
+    : IntensityOperator<Scalar>(image_rows * image_cols,
+                                static_cast<Index>(windows.size()) *
+                                    (transfer.empty() ? 0 : transfer[0].size())),
+      image_rows_(image_rows),
+      image_cols_(image_cols),
+      map_(std::make_unique<WindowedFourier<Real>>(image_rows, image_cols, std::move(windows),
+                                                   cast<Scalar>(transfer))) {
+  // |w_i|^2 is the mean of |P|^2 over the window, the same for all pixels of an image.
+  double total = 0;
+  for (Index l = 0; l < images(); ++l) {
+    const Transfer& P = transfer[transfer.size() == 1 ? 0 : static_cast<size_t>(l)];
+    const double square = P.squaredNorm() / static_cast<double>(pixels());
+    total += static_cast<double>(pixels()) * square * square;
+  }
+  const auto p = static_cast<double>(this->rows());
+  mean_gain_ = total / (p * p);
+  norm_bound_ = std::sqrt(total);
+}
+
+template <typename Scalar>
+ImagingOperator<Scalar>::~ImagingOperator() = default;
+
+template <typename Scalar>
+Index ImagingOperator<Scalar>::images() const {
+  return map_->images();
+}
+
+template <typename Scalar>
+Index ImagingOperator<Scalar>::pixels() const {
+  return map_->pixels();
+}
+
+template <typename Scalar>
+void ImagingOperator<Scalar>::project(const ConstRows<Scalar>& U,
+                                      RowMatrix<Scalar>& fields) const {
+  map_->project(U, fields);
+}
+
+template <typename Scalar>
+void ImagingOperator<Scalar>::back_project(const RowMatrix<Scalar>& fields,
+                                           Rows<Scalar> out) const {
+  map_->back_project(fields, out);
+}
+
+template <typename Scalar>
+void ImagingOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
+                                                const ConstRows<Scalar>&, const Reals<Scalar>& b,
+                                                Reals<Scalar>& z, Rows<Scalar> for_u,
+                                                Rows<Scalar>) const {
+  map_->residual_products(U, d, b, z, for_u);
+}
+
+template <typename Scalar>
+double ImagingOperator<Scalar>::trace_estimate(const Reals<Scalar>& b) const {
+  const auto light = map_->coverage(Reals<Scalar>::Ones(images()));
+  return b.template cast<double>().sum() / static_cast<double>(light.maxCoeff());
+}
+
+template <typename Scalar>
+Reals<Scalar> ImagingOperator<Scalar>::diagonal(const Reals<Scalar>& w) const {
+  Reals<Scalar> means(images());
+  for (Index l = 0; l < images(); ++l) means(l) = w.segment(l * pixels(), pixels()).mean();
+  return map_->coverage(means);
+}
+
+template <typename Scalar>
+CodedDiffractionOperator<Scalar>::CodedDiffractionOperator(std::vector<Transfer> masks)
+    : ImagingOperator<Scalar>(masks.empty() ? 0 : masks[0].rows(),
+                              masks.empty() ? 0 : masks[0].cols(),
+                              std::vector<Window>(masks.size()), masks),
+      masks_(std::move(masks)) {}
+
+template <typename Scalar>
+std::unique_ptr<MeasurementOperator<Scalar>> CodedDiffractionOperator<Scalar>::subset(
+    const std::vector<Index>& which) const {
+  std::vector<Transfer> kept;
+  for (const Index l : whole_images(which, this->pixels()))
+    kept.push_back(masks_[static_cast<size_t>(l)]);
+  return std::make_unique<CodedDiffractionOperator>(std::move(kept));
+}
+
+template <typename Scalar>
+PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
+                                                   std::vector<Window> windows, Transfer pupil)
+    : ImagingOperator<Scalar>(rows, cols, windows, {pupil}),
+      windows_(std::move(windows)),
+      pupil_(std::move(pupil)) {}
+
+template <typename Scalar>
+Vector<Scalar> PtychographyOperator<Scalar>::to_image(const Vector<Scalar>& x) const {
+  const Index rows = this->image_rows(), cols = this->image_cols();
+  RowMatrix<Scalar> image =
+      shifted<Scalar>(Eigen::Map<const RowMatrix<Scalar>>(x.data(), rows, cols), false);
+  BandFft<RealOf<Scalar>>(rows, cols, 0, rows).inverse(image.data());
+  image /= std::sqrt(static_cast<RealOf<Scalar>>(image.size()));
+  return Eigen::Map<const Vector<Scalar>>(image.data(), image.size());
+}
+
+template <typename Scalar>
+Vector<Scalar> PtychographyOperator<Scalar>::from_image(const Vector<Scalar>& image) const {
+  const Index rows = this->image_rows(), cols = this->image_cols();
+  RowMatrix<Scalar> values = Eigen::Map<const RowMatrix<Scalar>>(image.data(), rows, cols);
+  BandFft<RealOf<Scalar>>(rows, cols, 0, rows).forward(values.data());
+  values /= std::sqrt(static_cast<RealOf<Scalar>>(values.size()));
+  values = shifted<Scalar>(values, true);
+  return Eigen::Map<const Vector<Scalar>>(values.data(), values.size());
+}
+
+template <typename Scalar>
+std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with_images(
+    const std::vector<Index>& images) const {
+  std::vector<Window> kept;
+  for (const Index l : images) kept.push_back(windows_.at(static_cast<size_t>(l)));
+  return std::make_unique<PtychographyOperator>(this->image_rows(), this->image_cols(),
+                                                std::move(kept), pupil_);
+}
+
+template <typename Scalar>
+std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with_pupil(
+    Transfer pupil) const {
+  return std::make_unique<PtychographyOperator>(this->image_rows(), this->image_cols(), windows_,
+                                                std::move(pupil));
+}
+
+template <typename Scalar>
+std::unique_ptr<MeasurementOperator<Scalar>> PtychographyOperator<Scalar>::subset(
+    const std::vector<Index>& which) const {
+  return with_images(whole_images(which, this->pixels()));
+}
+
+#define UDV_INSTANTIATE(Scalar)                    \
+  template class ImagingOperator<Scalar>;          \
+  template class CodedDiffractionOperator<Scalar>; \
+  template class PtychographyOperator<Scalar>;
+UDV_INSTANTIATE(std::complex<float>)
+UDV_INSTANTIATE(std::complex<double>)
+
+}  // namespace udv
