@@ -14,5 +14,7 @@ using Run = std::function<ExitCode()>;
 Run setup_demo(CLI::App& program);
 Run setup_complete(CLI::App& program);
 Run setup_sense(CLI::App& program);
+Run setup_phase(CLI::App& program);
+Run setup_ptycho(CLI::App& program);
 
 }  // namespace udv::cli

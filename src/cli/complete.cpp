@@ -214,7 +214,8 @@ ExitCode run_complete(const CompleteFlags& flags) {
   job.info.config["center"] = flags.center;
   if (!flags.test.empty()) job.info.config["test"] = flags.test;
   if (!flags.predict.empty()) job.info.config["predict"] = flags.predict;
-  job.finish = [input, &flags](Recovery& recovery, const std::filesystem::path& folder) {
+  job.finish = [input, &flags](Recovery& recovery, RecoveryJob&,
+                               const std::filesystem::path& folder) {
     const Knowledge knowledge(recovery);
     if (!flags.test.empty()) measure_test(*input, knowledge, recovery);
     if (!flags.predict.empty())

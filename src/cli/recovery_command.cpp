@@ -9,6 +9,7 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
+#include "core/instantiate.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/io/file.hpp"
@@ -76,21 +77,25 @@ Observer stop_on_interrupt() {
   };
 }
 
-ExitCode exit_code(const Recovery& recovery) {
+template <typename Scalar>
+ExitCode exit_code(const BasicRecovery<Scalar>& recovery) {
   if (recovery.stop_reason == StopReason::kInterrupted) return kInterrupted;
   const bool limited = recovery.stop_reason == StopReason::kTimeLimit ||
                        (recovery.stop_reason == StopReason::kIterationLimit && !recovery.converged);
   return limited || recovery.stop_reason == StopReason::kDiverged ? kNotConverged : kDone;
 }
 
-std::string spectrum_text(const Recovery& recovery) {
+std::string spectrum_text(const Vector<double>& spectrum) {
   std::string text;
-  const Index shown = std::min<Index>(recovery.spectrum.size(), 8);
-  for (Index k = 0; k < shown; ++k) text += (k ? "  " : "") + report::number(recovery.spectrum(k));
-  return text + (recovery.spectrum.size() > shown ? "  ..." : "");
+  const Index shown = std::min<Index>(spectrum.size(), 8);
+  for (Index k = 0; k < shown; ++k) text += (k ? "  " : "") + report::number(spectrum(k));
+  return text + (spectrum.size() > shown ? "  ..." : "");
 }
 
-void print_summary(const Recovery& r, const std::filesystem::path& folder) {
+template <typename Scalar>
+void print_summary(const BasicRecovery<Scalar>& r,
+                   const std::vector<std::pair<std::string, std::string>>& more,
+                   const std::filesystem::path& folder) {
   std::string text;
   const auto row = [&](const char* name, const std::string& value) {
     text += fmt::format("  {:<18} {}\n", name, value);
@@ -100,7 +105,7 @@ void print_summary(const Recovery& r, const std::filesystem::path& folder) {
   const char* const nothing =
       r.polished ? "  (nothing but noise)" : "  (all columns were lost: is the step too large?)";
   row("rank", fmt::format("{}{}", r.rank, r.rank == 0 ? nothing : ""));
-  row("spectrum", spectrum_text(r));
+  row("spectrum", spectrum_text(r.spectrum));
   row("relative residual", report::number(r.relative_residual));
   if (r.noise_sigma > 0) row("noise", report::number(r.noise_sigma) + " per measurement");
   if (r.holdout_rmse) row("held-out rmse", report::number(*r.holdout_rmse));
@@ -108,14 +113,17 @@ void print_summary(const Recovery& r, const std::filesystem::path& folder) {
   row("certificate", std::string(to_string(r.certificate.verdict)));
   row("stopped", fmt::format("{}, {} iterations, {}", to_string(r.stop_reason), r.iterations,
                              report::duration(r.seconds)));
+  for (const auto& [name, value] : more) row(name.c_str(), value);
   row("results", folder.string());
   fmt::print("{}", text);
 }
 
-std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& path, bool wanted) {
+template <typename Scalar>
+std::optional<BasicCheckpoint<Scalar>> load_checkpoint(const std::filesystem::path& path,
+                                                       bool wanted) {
   if (!wanted || !std::filesystem::exists(path)) return std::nullopt;
   try {
-    return checkpoint_from_bytes(io::read_bytes(path));
+    return checkpoint_from_bytes<Scalar>(io::read_bytes(path));
   } catch (const InvalidArgument& error) {
     throw IoError(message(path.string(), ": ", error.what()));
   }
@@ -129,20 +137,22 @@ void remove_file(const std::filesystem::path& path) {
 
 // Files of another run in this folder that the new one may not replace; run.json first.
 void forget_earlier_run(const std::filesystem::path& folder) {
-  for (const char* name : {"run.json", "V.npy", "columns.npz", "predictions.csv", "center.npz"})
+  for (const char* name :
+       {"run.json", "V.npy", "columns.npz", "predictions.csv", "center.npz", "x.npy"})
     remove_file(folder / name);
 }
 
-void check_method(const RecoverOptions& options, const MeasurementOperator<double>& op) {
-  if (options.method == "auto" || method_named(options.method).symmetric == op.symmetric()) return;
+void check_method(const RecoverOptions& options, bool symmetric) {
+  if (options.method == "auto" || method_named(options.method).symmetric == symmetric) return;
   throw CLI::ValidationError(
       "--method", fmt::format("method {} is for {} problems, this one is {}", options.method,
-                              op.symmetric() ? "rectangular" : "symmetric",
-                              op.symmetric() ? "symmetric" : "rectangular"));
+                              symmetric ? "rectangular" : "symmetric",
+                              symmetric ? "symmetric" : "rectangular"));
 }
 
 // Fewer equations than unknowns, whatever the operator.
-void add_freedom(const Recovery& recovery, const MeasurementOperator<double>& op,
+template <typename Scalar>
+void add_freedom(const BasicRecovery<Scalar>& recovery, const MeasurementOperator<Scalar>& op,
                  std::vector<std::string>& lines) {
   const double freedom = recovery.rank > 0 ? op.degrees_of_freedom(recovery.rank) : 0;
   if (!recovery.polished || static_cast<double>(recovery.measurements) >= freedom) return;
@@ -177,29 +187,32 @@ std::filesystem::path make_run_folder(const CommonFlags& common, const std::stri
   return folder;
 }
 
-ExitCode run_recovery(RecoveryJob job, const CommonFlags& common, const RecoveryFlags& flags) {
+template <typename Scalar>
+ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const RecoveryFlags& flags) {
   const RecoverOptions options = flags.options(common.seed);
   set_num_threads(common.threads);
-  check_method(options, *job.problem.op);
+  check_method(options, job.problem.op->symmetric());
   check(job.problem, options);
   const auto folder = make_run_folder(common, job.command);
   const auto checkpoint_path = folder / "checkpoint.bin";
-  const auto resumed = load_checkpoint(checkpoint_path, common.resume);
+  const auto resumed = load_checkpoint<Scalar>(checkpoint_path, common.resume);
   if (common.resume && !resumed) warn(checkpoint_path.string() + ": not there, starting anew");
 
   catch_interrupts();
   ProgressBar progress(options.polish ? 0 : options.max_iterations, common.time_limit,
                        common.quiet);
-  RecoverHooks hooks;
+  BasicHooks<Scalar> hooks;
   std::vector<Observer> observers{progress.observer(), stop_on_interrupt()};
   if (common.time_limit > 0)
     observers.push_back(time_limit(common.time_limit + (resumed ? resumed->seconds : 0)));
   hooks.observer = combine(std::move(observers));
-  hooks.save = [&](const Checkpoint& checkpoint) {
+  hooks.save = [&](const BasicCheckpoint<Scalar>& checkpoint) {
     io::write_atomically(checkpoint_path, to_bytes(checkpoint));
   };
   hooks.resume = resumed ? &*resumed : nullptr;
-  Recovery recovery = recover(job.problem, options, hooks);
+  if (job.prepare) job.prepare(folder, hooks);
+  BasicRecovery<Scalar> recovery =
+      job.solve ? job.solve(options, hooks) : recover<Scalar>(job.problem, options, hooks);
   progress.clear();
   forget_earlier_run(folder);
 
@@ -222,12 +235,16 @@ ExitCode run_recovery(RecoveryJob job, const CommonFlags& common, const Recovery
   flags.describe(job.info.config);
   job.info.config["threads"] = static_cast<std::int64_t>(num_threads());
   if (common.time_limit > 0) job.info.config["time-limit"] = common.time_limit;
-  if (job.finish) job.finish(recovery, folder);
+  if (job.finish) job.finish(recovery, job, folder);
   io::write_run(folder, recovery, job.info);
   // A run that a time limit cut short can still go on.
   if (recovery.stop_reason != StopReason::kTimeLimit) remove_file(checkpoint_path);
-  if (!common.quiet) print_summary(recovery, folder);
+  if (!common.quiet) print_summary(recovery, job.summary, folder);
   return code;
 }
+
+#define UDV_INSTANTIATE(Scalar) \
+  template ExitCode run_recovery(BasicJob<Scalar>, const CommonFlags&, const RecoveryFlags&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv::cli

@@ -55,16 +55,27 @@ class ShapeFlag {
 void check_magnitude(const std::string& path, double largest);
 
 /// A problem that a command has read, and what it wants to do with the answer.
-struct RecoveryJob {
+template <typename Scalar>
+struct BasicJob {
   std::string command;
-  Problem problem;
+  BasicProblem<Scalar> problem;
   io::RunInfo info;
-  /// Called before run.json is written: further figures and files.
-  std::function<void(Recovery&, const std::filesystem::path& folder)> finish;
+  /// Used instead of recover() where given.
+  std::function<BasicRecovery<Scalar>(const RecoverOptions&, const BasicHooks<Scalar>&)> solve;
+  /// Called before run.json is written: further figures and files. The job is the one that runs.
+  std::function<void(BasicRecovery<Scalar>&, BasicJob& job, const std::filesystem::path& folder)>
+      finish;
+  /// The folder of the results is known from here on.
+  std::function<void(const std::filesystem::path& folder, BasicHooks<Scalar>& hooks)> prepare;
+  /// More lines for the summary: name and value.
+  std::vector<std::pair<std::string, std::string>> summary;
 };
 
+using RecoveryJob = BasicJob<double>;
+
 /// Solves, shows a progress bar, writes the run folder (checkpoint on Ctrl-C), prints the summary.
-ExitCode run_recovery(RecoveryJob job, const CommonFlags& common, const RecoveryFlags& flags);
+template <typename Scalar>
+ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const RecoveryFlags& flags);
 
 /// The folder of a run, made and found writable. Throws IoError naming it.
 std::filesystem::path make_run_folder(const CommonFlags& common, const std::string& command);

@@ -180,6 +180,7 @@ class Solve {
       gradient.max_iterations =
           options_.max_iterations > 0 ? options_.max_iterations : kDefaultGradientSteps;
       gradient.tolerance = options_.tolerance.value_or(0);
+      gradient.dead_share = kEpsilon<Scalar> * kEpsilon<Scalar>;
     }
     if (!checkpoint_.has_gradient) {
       // With a polish to come, columns that the data could not determine are not even started.
@@ -195,10 +196,18 @@ class Solve {
     const GradientStop before = checkpoint_.gradient.stop;
     if (before != GradientStop::kRunning && before != GradientStop::kObserver) return;
     ProjectedGradient<Scalar> solver(*used_.op, b_, gradient);
+    take_snapshot(checkpoint_.gradient);
     solver.run(checkpoint_.gradient, [this](const BasicGradientState<Scalar>& state) {
+      take_snapshot(state);
       return go_on(recorder_.observe(state, 1 / (scale_ * scale_)));
     });
     recorder_.finish(checkpoint_.gradient, 1 / (scale_ * scale_));
+  }
+
+  void take_snapshot(const BasicGradientState<Scalar>& state) const {
+    const auto& wanted = hooks_.snapshot_at;
+    if (hooks_.snapshot && std::find(wanted.begin(), wanted.end(), state.iteration) != wanted.end())
+      hooks_.snapshot(state);
   }
 
   void take_gradient_result() {

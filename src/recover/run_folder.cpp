@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/instantiate.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
@@ -56,20 +57,24 @@ Json undetermined_json(const Undetermined& open, int base) {
           {"blocks", blocks}};
 }
 
+Json setting_json(const Setting& setting) {
+  return std::visit([](const auto& value) { return Json(value); }, setting);
+}
+
 Json config_json(const std::map<std::string, Setting>& config) {
   Json result = Json::object();
-  for (const auto& [name, setting] : config)
-    std::visit([&](const auto& value) { result[name] = value; }, setting);
+  for (const auto& [name, setting] : config) result[name] = setting_json(setting);
   return result;
 }
 
-Json run_json(const Recovery& r, const RunInfo& info) {
+template <typename Scalar>
+Json run_json(const BasicRecovery<Scalar>& r, const RunInfo& info) {
   Json run = {{"udv", version()},
               {"command", info.command},
               {"config", config_json(info.config)},
               {"seed", info.seed},
               {"method", r.method},
-              {"scalar", "float64"},
+              {"scalar", scalar_name<Scalar>()},
               {"operator", r.operator_name},
               {"rows", r.rows},
               {"cols", r.cols},
@@ -98,6 +103,11 @@ Json run_json(const Recovery& r, const RunInfo& info) {
   run["rank_scores"] = scores;
   run["warnings"] = info.warnings;
   if (info.relative_error) run["relative_error"] = number(*info.relative_error);
+  for (const auto& [name, figure] : info.figures) run[name] = setting_json(figure);
+  for (const auto& [name, list] : info.lists) {
+    run[name] = Json::array();
+    for (const Setting& item : list) run[name].push_back(setting_json(item));
+  }
   return run;
 }
 
@@ -129,7 +139,9 @@ std::string history_csv(const std::vector<IterationRecord>& history) {
   return fmt::to_string(text);
 }
 
-void write_run(const std::filesystem::path& folder, const Recovery& recovery, const RunInfo& info) {
+template <typename Scalar>
+void write_run(const std::filesystem::path& folder, const BasicRecovery<Scalar>& recovery,
+               const RunInfo& info) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
@@ -142,5 +154,10 @@ void write_run(const std::filesystem::path& folder, const Recovery& recovery, co
       folder / "run.json",
       run_json(recovery, info).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
+
+#define UDV_INSTANTIATE(Scalar)                                                       \
+  template void write_run(const std::filesystem::path&, const BasicRecovery<Scalar>&, \
+                          const RunInfo&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv::io

@@ -51,6 +51,7 @@ enum RandomStream : std::uint64_t {
   kStreamHoldout = 3,
   kStreamProblem = 4,
   kStreamProbe = 5,
+  kStreamRestarts = 6,
 };
 
 }  // namespace udv

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "udv/recover/problem.hpp"
 #include "udv/recover/solver/checkpoint.hpp"
@@ -18,6 +19,9 @@ struct BasicHooks {
   std::function<void(const BasicCheckpoint<Scalar>&)> save;
   double save_every_seconds = 30;
   const BasicCheckpoint<Scalar>* resume = nullptr;  ///< go on from here, to the same numbers
+  /// Called before the first gradient step and after those that `snapshot_at` names.
+  std::function<void(const BasicGradientState<Scalar>&)> snapshot;
+  std::vector<Index> snapshot_at;
 };
 
 using RecoverHooks = BasicHooks<double>;

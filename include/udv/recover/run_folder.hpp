@@ -22,12 +22,15 @@ struct RunInfo {
   int index_base = 0;                    ///< how the input counts rows and columns
   std::optional<double> relative_error;  ///< where the truth is known
   std::vector<std::string> warnings;
+  std::map<std::string, Setting> figures;             ///< more results, at the top level
+  std::map<std::string, std::vector<Setting>> lists;  ///< and lists of such
 };
 
 /// Writes run.json, U.npy, d.npy, V.npy (rectangular), history.csv and columns.npz (gradient runs)
 /// into the folder, which is made where missing. run.json comes last: where it is, all is.
 /// Throws IoError naming the path.
-void write_run(const std::filesystem::path& folder, const Recovery& recovery,
+template <typename Scalar>
+void write_run(const std::filesystem::path& folder, const BasicRecovery<Scalar>& recovery,
                const RunInfo& info = {});
 
 /// history.csv as text: iteration, seconds, objective, rank, norm_U, max_d, step.

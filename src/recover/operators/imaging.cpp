@@ -52,14 +52,16 @@ RowMatrix<Scalar> shifted(const RowMatrix<Scalar>& from, bool forward) {
 template <typename Scalar>
 ImagingOperator<Scalar>::ImagingOperator(Index image_rows, Index image_cols,
                                          std::vector<Window> windows,
-                                         const std::vector<Transfer>& transfer)
-    : IntensityOperator<Scalar>(image_rows * image_cols,
-                                static_cast<Index>(windows.size()) *
-                                    (transfer.empty() ? 0 : transfer[0].size())),
+                                         const std::vector<Transfer>& transfer, bool forward)
+    : IntensityOperator<Scalar>(
+          image_rows * image_cols,
+          static_cast<Index>(windows.size()) * (transfer.empty() ? 0 : transfer[0].size())),
       image_rows_(image_rows),
       image_cols_(image_cols),
-      map_(std::make_unique<WindowedFourier<Real>>(image_rows, image_cols, std::move(windows),
-                                                   cast<Scalar>(transfer))) {
+      map_(std::make_unique<WindowedFourier<Real>>(
+          image_rows, image_cols, std::move(windows), cast<Scalar>(transfer),
+          forward ? WindowedFourier<Real>::Direction::kForward
+                  : WindowedFourier<Real>::Direction::kInverse)) {
   // |w_i|^2 is the mean of |P|^2 over the window, the same for all pixels of an image.
   double total = 0;
   for (Index l = 0; l < images(); ++l) {
@@ -86,8 +88,7 @@ Index ImagingOperator<Scalar>::pixels() const {
 }
 
 template <typename Scalar>
-void ImagingOperator<Scalar>::project(const ConstRows<Scalar>& U,
-                                      RowMatrix<Scalar>& fields) const {
+void ImagingOperator<Scalar>::project(const ConstRows<Scalar>& U, RowMatrix<Scalar>& fields) const {
   map_->project(U, fields);
 }
 
@@ -122,7 +123,7 @@ template <typename Scalar>
 CodedDiffractionOperator<Scalar>::CodedDiffractionOperator(std::vector<Transfer> masks)
     : ImagingOperator<Scalar>(masks.empty() ? 0 : masks[0].rows(),
                               masks.empty() ? 0 : masks[0].cols(),
-                              std::vector<Window>(masks.size()), masks),
+                              std::vector<Window>(masks.size()), masks, true),
       masks_(std::move(masks)) {}
 
 template <typename Scalar>
@@ -137,7 +138,7 @@ std::unique_ptr<MeasurementOperator<Scalar>> CodedDiffractionOperator<Scalar>::s
 template <typename Scalar>
 PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
                                                    std::vector<Window> windows, Transfer pupil)
-    : ImagingOperator<Scalar>(rows, cols, windows, {pupil}),
+    : ImagingOperator<Scalar>(rows, cols, windows, {pupil}, false),
       windows_(std::move(windows)),
       pupil_(std::move(pupil)) {}
 
@@ -183,10 +184,35 @@ std::unique_ptr<MeasurementOperator<Scalar>> PtychographyOperator<Scalar>::subse
   return with_images(whole_images(which, this->pixels()));
 }
 
+namespace {
+
+// P o window_l(x) for every image.
+template <typename Scalar>
+std::vector<Transfer> seen_spectra(const PtychographyOperator<Scalar>& op,
+                                   const Vector<Scalar>& x) {
+  const Transfer& P = op.pupil();
+  const Eigen::Map<const RowMatrix<Scalar>> spectrum(x.data(), op.image_rows(), op.image_cols());
+  std::vector<Transfer> seen;
+  for (const Window& window : op.windows())
+    seen.push_back(P.cwiseProduct(spectrum.block(window.row, window.col, P.rows(), P.cols())
+                                      .template cast<std::complex<double>>()));
+  return seen;
+}
+
+}  // namespace
+
+template <typename Scalar>
+PupilOperator<Scalar>::PupilOperator(const PtychographyOperator<Scalar>& op,
+                                     const Vector<Scalar>& x)
+    : ImagingOperator<Scalar>(op.pupil().rows(), op.pupil().cols(),
+                              std::vector<Window>(op.windows().size()), seen_spectra(op, x),
+                              false) {}
+
 #define UDV_INSTANTIATE(Scalar)                    \
   template class ImagingOperator<Scalar>;          \
   template class CodedDiffractionOperator<Scalar>; \
-  template class PtychographyOperator<Scalar>;
+  template class PtychographyOperator<Scalar>;     \
+  template class PupilOperator<Scalar>;
 UDV_INSTANTIATE(std::complex<float>)
 UDV_INSTANTIATE(std::complex<double>)
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/operators/rank_one.hpp"
 
+#include <algorithm>
+
 #include "core/instantiate.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
@@ -8,15 +10,16 @@
 namespace udv {
 namespace {
 
-constexpr Index kMeasurementBlock = 64;
-constexpr Index kRowBlock = 32;
+// Lines of a product per task, so that a task has some 200,000 multiplications.
+Index block_of(Index work_per_line) {
+  return std::max<Index>(16, 200'000 / std::max<Index>(work_per_line, 1));
+}
 
 }  // namespace
 
 template <typename Scalar>
 RankOneOperator<Scalar>::RankOneOperator(RowMatrix<Scalar> vectors)
-    : IntensityOperator<Scalar>(vectors.cols(), vectors.rows()),
-      vectors_(std::move(vectors)) {
+    : IntensityOperator<Scalar>(vectors.cols(), vectors.rows()), vectors_(std::move(vectors)) {
   require(vectors_.rows() > 0 && vectors_.cols() > 0, "rank_one: the array of vectors is ",
           vectors_.rows(), " x ", vectors_.cols(), ", at least 1 x 1 expected");
   for (Index i = 0; i < vectors_.rows(); ++i)
@@ -32,7 +35,7 @@ RankOneOperator<Scalar>::RankOneOperator(RowMatrix<Scalar> vectors)
 template <typename Scalar>
 void RankOneOperator<Scalar>::project(const ConstRows<Scalar>& U, RowMatrix<Scalar>& fields) const {
   fields.resize(vectors_.rows(), U.cols());
-  parallel_blocks(vectors_.rows(), kMeasurementBlock, [&](Index begin, Index end) {
+  parallel_blocks(vectors_.rows(), block_of(U.size()), [&](Index begin, Index end) {
     const auto W = vectors_.middleRows(begin, end - begin);
     // One column: a product of matrix and vector is the faster kernel.
     if (U.cols() == 1)
@@ -45,7 +48,7 @@ void RankOneOperator<Scalar>::project(const ConstRows<Scalar>& U, RowMatrix<Scal
 template <typename Scalar>
 void RankOneOperator<Scalar>::back_project(const RowMatrix<Scalar>& fields,
                                            Rows<Scalar> out) const {
-  parallel_blocks(vectors_.cols(), kRowBlock, [&](Index begin, Index end) {
+  parallel_blocks(vectors_.cols(), block_of(fields.size()), [&](Index begin, Index end) {
     const auto W = vectors_.middleCols(begin, end - begin);
     if (fields.cols() == 1)
       out.col(0).segment(begin, end - begin).noalias() = W.adjoint() * fields.col(0);

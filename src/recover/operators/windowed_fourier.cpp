@@ -80,17 +80,22 @@ class WindowedFourier<Real>::Lease {
 
 template <typename Real>
 WindowedFourier<Real>::WindowedFourier(Index rows, Index cols, std::vector<Window> windows,
-                                       std::vector<RowMatrix<Complex>> transfer)
-    : rows_(rows), cols_(cols), windows_(std::move(windows)), transfer_(std::move(transfer)) {
+                                       std::vector<RowMatrix<Complex>> transfer,
+                                       Direction direction)
+    : rows_(rows),
+      cols_(cols),
+      direction_(direction),
+      windows_(std::move(windows)),
+      transfer_(std::move(transfer)) {
   require(!windows_.empty() && !transfer_.empty(), "imaging: no images");
-  require(transfer_.size() == 1 || transfer_.size() == windows_.size(), "imaging: ",
-          transfer_.size(), " transfer functions for ", windows_.size(), " images");
+  require(transfer_.size() == 1 || transfer_.size() == windows_.size(),
+          "imaging: ", transfer_.size(), " transfer functions for ", windows_.size(), " images");
   low_rows_ = transfer_[0].rows();
   low_cols_ = transfer_[0].cols();
   require(low_rows_ > 0 && low_cols_ > 0, "imaging: images are ", low_rows_, " x ", low_cols_);
   for (size_t l = 0; l < windows_.size(); ++l)
-    require(windows_[l].row >= 0 && windows_[l].col >= 0 &&
-                windows_[l].row + low_rows_ <= rows && windows_[l].col + low_cols_ <= cols,
+    require(windows_[l].row >= 0 && windows_[l].col >= 0 && windows_[l].row + low_rows_ <= rows &&
+                windows_[l].col + low_cols_ <= cols,
             "imaging: the window of image ", l + 1, " leaves the spectrum of ", rows, " x ", cols);
   for (auto& P : transfer_) {
     require(P.rows() == low_rows_ && P.cols() == low_cols_, "imaging: a transfer function is ",
@@ -101,14 +106,17 @@ WindowedFourier<Real>::WindowedFourier(Index rows, Index cols, std::vector<Windo
   first_row_ = first_col_ = 0;
   last_row_ = low_rows_;
   last_col_ = low_cols_;
-  while (first_row_ + 1 < last_row_ && row_is_zero(transfer_, first_row_)) ++first_row_;
-  while (first_row_ + 1 < last_row_ && row_is_zero(transfer_, last_row_ - 1)) --last_row_;
+  // A band of rows can be used where the transform begins with the rows.
+  if (direction == Direction::kInverse) {
+    while (first_row_ + 1 < last_row_ && row_is_zero(transfer_, first_row_)) ++first_row_;
+    while (first_row_ + 1 < last_row_ && row_is_zero(transfer_, last_row_ - 1)) --last_row_;
+  }
   while (first_col_ + 1 < last_col_ && col_is_zero(transfer_, first_col_)) ++first_col_;
   while (first_col_ + 1 < last_col_ && col_is_zero(transfer_, last_col_ - 1)) --last_col_;
   fft_ = std::make_unique<BandFft<Real>>(low_rows_, low_cols_, first_row_, last_row_);
 }
 
-// image = F^-1 (P o window(spectrum))
+// image = F^-1 (P o window(spectrum)), or F
 template <typename Real>
 void WindowedFourier<Real>::load(Index l, const Complex* spectrum, Complex* image) const {
   const RowMatrix<Complex>& P = transfer(l);
@@ -119,16 +127,22 @@ void WindowedFourier<Real>::load(Index l, const Complex* spectrum, Complex* imag
     line(image + r * low_cols_ + first_col_, width) =
         line(P.data() + r * low_cols_ + first_col_, width) *
         line(spectrum + (window.row + r) * cols_ + window.col + first_col_, width);
-  fft_->inverse(image);
+  if (direction_ == Direction::kInverse)
+    fft_->inverse(image);
+  else
+    fft_->forward(image);
 }
 
-// spectrum += window^* (conj(P) o F image); the image is used up.
+// spectrum += window^* (conj(P) o F image), or F^-1; the image is used up.
 template <typename Real>
-void WindowedFourier<Real>::add(Index l, const Complex* image, Complex* spectrum) const {
+void WindowedFourier<Real>::add(Index l, Complex* image, Complex* spectrum) const {
   const RowMatrix<Complex>& P = transfer(l);
   const Window& window = windows_[static_cast<size_t>(l)];
   const Index width = last_col_ - first_col_;
-  fft_->forward(const_cast<Complex*>(image));
+  if (direction_ == Direction::kInverse)
+    fft_->forward(image);
+  else
+    fft_->inverse(image);
   for (Index r = first_row_; r < last_row_; ++r)
     line(spectrum + (window.row + r) * cols_ + window.col + first_col_, width) +=
         line(P.data() + r * low_cols_ + first_col_, width).conjugate() *

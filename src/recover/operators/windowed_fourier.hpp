@@ -11,18 +11,20 @@
 namespace udv {
 
 /// The linear map of imaging by Fourier transforms: image l of u is
-///   psi_l = F^-1 (P_l o window_l(u)) / sqrt(pixels),
+///   psi_l = F^-1 (P_l o window_l(u)) / sqrt(pixels), or F instead of F^-1,
 /// with u a rows x cols array, window_l its part of the size of an image, F unnormalised and P_l a
-/// transfer function: one for all images, or one for each. Threads over groups of images; each group
-/// adds up windows of its own, and the groups are added in order: the same bits for any number of
-/// threads.
+/// transfer function: one for all images, or one for each. Threads over groups of images; each
+/// group adds up windows of its own, and the groups are added in order: the same bits for any
+/// number of threads.
 template <typename Real>
 class WindowedFourier {
  public:
   using Complex = std::complex<Real>;
 
+  enum class Direction { kInverse, kForward };
+
   WindowedFourier(Index rows, Index cols, std::vector<Window> windows,
-                  std::vector<RowMatrix<Complex>> transfer);
+                  std::vector<RowMatrix<Complex>> transfer, Direction direction);
 
   Index size() const { return rows_ * cols_; }
   Index images() const { return static_cast<Index>(windows_.size()); }
@@ -49,7 +51,7 @@ class WindowedFourier {
     return transfer_[transfer_.size() == 1 ? 0 : static_cast<size_t>(l)];
   }
   void load(Index l, const Complex* spectrum, Complex* image) const;
-  void add(Index l, const Complex* image, Complex* spectrum) const;
+  void add(Index l, Complex* image, Complex* spectrum) const;
   Index groups(Index columns) const;
   void spread(const ConstRows<Complex>& U, std::vector<Complex>& spectra) const;
   void collect(const std::vector<Complex>& sums, Rows<Complex> out) const;
@@ -57,8 +59,9 @@ class WindowedFourier {
   void over_groups(Index columns, Workspace& work, const Body& body) const;
 
   Index rows_, cols_, low_rows_, low_cols_;
+  Direction direction_;
   std::vector<Window> windows_;
-  std::vector<RowMatrix<Complex>> transfer_;  // divided by sqrt(pixels)
+  std::vector<RowMatrix<Complex>> transfer_;           // divided by sqrt(pixels)
   Index first_row_, last_row_, first_col_, last_col_;  // where some transfer function is not zero
   std::unique_ptr<BandFft<Real>> fft_;
   mutable std::mutex mutex_;

@@ -211,8 +211,8 @@ FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar
 }
 
 #define UDV_INSTANTIATE(Scalar)                                                             \
-  template FitSummary minimise(const ResidualModel<Scalar>&, RowMatrix<Scalar>&,              \
-                               const FitOptions&, const FitMonitor&);                         \
+  template FitSummary minimise(const ResidualModel<Scalar>&, RowMatrix<Scalar>&,            \
+                               const FitOptions&, const FitMonitor&);                       \
   template FitSummary fit_factors(const MeasurementOperator<Scalar>&, const Reals<Scalar>&, \
                                   Stack<Scalar>&, const FitOptions&, const FitMonitor&);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)

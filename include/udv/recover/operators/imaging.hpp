@@ -41,8 +41,9 @@ class ImagingOperator : public IntensityOperator<Scalar> {
   double norm_bound() const override { return norm_bound_; }
 
  protected:
+  /// psi_l = F^-1 (P_l o window_l(x)) / sqrt(pixels), or F where `forward`.
   ImagingOperator(Index image_rows, Index image_cols, std::vector<Window> windows,
-                  const std::vector<RowMatrix<std::complex<double>>>& transfer);
+                  const std::vector<RowMatrix<std::complex<double>>>& transfer, bool forward);
 
  private:
   Index image_rows_, image_cols_;
@@ -90,6 +91,16 @@ class PtychographyOperator final : public ImagingOperator<Scalar> {
  private:
   std::vector<Window> windows_;
   RowMatrix<std::complex<double>> pupil_;
+};
+
+/// Images of a known sample as a function of the pupil: |F^-1 (q o P o window_l(x))|^2 / pixels
+/// with a factor q on the pupil P as the unknown.
+template <typename Scalar>
+class PupilOperator final : public ImagingOperator<Scalar> {
+ public:
+  PupilOperator(const PtychographyOperator<Scalar>& op, const Vector<Scalar>& x);
+
+  std::string_view name() const override { return "pupil"; }
 };
 
 }  // namespace udv

@@ -24,7 +24,7 @@ struct FitStep {
   double objective = 0;  ///< 1/2 |r(Z)|^2
   double damping = 0;
   Index rank = 0;
-  double norm_u = 0;     ///< |U|_F, or |Z|_F where Z has no parts
+  double norm_u = 0;  ///< |U|_F, or |Z|_F where Z has no parts
 };
 
 /// Returns false to end the fit at once.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "udv/recover/operators/intensity.hpp"
+#include "udv/recover/solver/observer.hpp"
+#include "udv/recover/solver/recovery.hpp"
+
+namespace udv {
+
+/// Settings of phase retrieval; the defaults need no tuning.
+struct PhaseOptions {
+  std::string method = "udu";  ///< of the dynamics: udu, or bm for comparison
+  Index columns = 0;           ///< of U; 0: 20 for real unknowns, 8 for complex ones
+  double size = 3;             ///< tr X against the ball after scaling
+  Index max_iterations = 1024;  ///< of the dynamics, per restart
+  int restarts = 5;
+  double tolerance = 0;  ///< relative residual of the intensities that ends it; 0: by precision
+  std::uint64_t seed = 0;
+
+  /// Throws InvalidArgument naming field and value.
+  void validate() const;
+};
+
+/// x with |W x|^2 near b, up to a factor of modulus 1.
+template <typename Scalar>
+struct PhaseRetrieval {
+  Vector<Scalar> x;
+  double relative_residual = 1;  ///< | |W x|^2 - b | / |b|
+  bool solved = false;           ///< to the tolerance
+  int restart = 0;               ///< that gave x, from 0
+  Index checkpoint = 0;          ///< iteration of the dynamics that gave x
+  Index iterations = 0;          ///< of the dynamics, in all
+  Index polish_steps = 0;        ///< first- and second-order steps of all polishes
+  bool stopped = false;          ///< by the observer
+  std::vector<IterationRecord> history;
+};
+
+/// Recovers x from intensities: a short run of the lifted dynamics on X = U D U^*, which is cut to
+/// rank 1 at iterations 32, 64, 128, ...; each cut is polished by reweighted amplitude flow (Wang,
+/// Giannakis, Saad, Chen, 2018) and Levenberg-Marquardt. Restarts from other random U_0 where no
+/// cut fits. The lift supplies a start, the polish does the work: see docs/phase-retrieval.md.
+template <typename Scalar>
+PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
+                                      const PhaseOptions& options = {},
+                                      const Observer& observer = nullptr);
+
+/// The polish alone, from a start x. Returns the number of steps.
+template <typename Scalar>
+Index polish_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, Vector<Scalar>& x);
+
+/// X = x x^* as an answer with its residual, spectrum and certificate.
+template <typename Scalar>
+BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op,
+                                        const Reals<Scalar>& b, const Vector<Scalar>& x);
+
+/// sqrt(s_1) times the first eigenvector of X = U diag(d) U^*: the x of its dominant part.
+template <typename Scalar>
+Vector<Scalar> dominant_vector(const RowMatrix<Scalar>& U, const Reals<Scalar>& d);
+
+/// | |W x|^2 - b | / |b|
+template <typename Scalar>
+double intensity_residual(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
+                          const Vector<Scalar>& x);
+
+/// min over |c| = 1 of |c x - truth| / |truth|.
+template <typename Scalar>
+double phase_error(const Vector<Scalar>& x, const Vector<Scalar>& truth);
+
+/// x times the factor of modulus 1 that makes its largest entry real and positive.
+template <typename Scalar>
+Vector<Scalar> with_fixed_phase(const Vector<Scalar>& x);
+
+}  // namespace udv

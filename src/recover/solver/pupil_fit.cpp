@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "pupil_fit.hpp"
+
+#include <cmath>
+
+#include "udv/recover/solver/amplitude_fit.hpp"
+
+namespace udv {
+namespace {
+
+using Complex = std::complex<float>;
+
+constexpr int kDegree = 4;
+constexpr int kPupilSteps = 3;
+
+// theta = B c on the whole window: B the identity on the pupil's samples, or monomials there.
+class PhaseBasis {
+ public:
+  PhaseBasis(const RowMatrix<std::complex<double>>& pupil, bool polynomial) {
+    for (Index i = 0; i < pupil.size(); ++i)
+      if (pupil.data()[i] != 0.0) samples_.push_back(i);
+    if (polynomial) fill_monomials(pupil.rows(), pupil.cols());
+  }
+
+  Index coefficients() const {
+    return monomials_.size() > 0 ? monomials_.cols() : static_cast<Index>(samples_.size());
+  }
+
+  // B c at the samples of the pupil, 0 elsewhere.
+  Vector<float> expand(const RowMatrix<float>& c, Index size) const {
+    const Vector<float> values =
+        monomials_.size() > 0 ? Vector<float>(monomials_ * c.col(0)) : Vector<float>(c.col(0));
+    Vector<float> theta = Vector<float>::Zero(size);
+    for (size_t s = 0; s < samples_.size(); ++s) theta(samples_[s]) = values(static_cast<Index>(s));
+    return theta;
+  }
+  // B^T theta
+  Vector<float> reduce(const Vector<float>& theta) const {
+    const Vector<float> values = theta(samples_);
+    return monomials_.size() > 0 ? Vector<float>(monomials_.transpose() * values) : values;
+  }
+  // Diagonal of B^T diag(w) B.
+  Vector<float> diagonal(const Vector<float>& w) const {
+    const Vector<float> values = w(samples_);
+    return monomials_.size() > 0 ? Vector<float>(monomials_.cwiseAbs2().transpose() * values)
+                                 : values;
+  }
+
+ private:
+  void fill_monomials(Index rows, Index cols) {
+    const Index terms = (kDegree + 1) * (kDegree + 2) / 2 - 1;
+    monomials_.resize(static_cast<Index>(samples_.size()), terms);
+    for (size_t s = 0; s < samples_.size(); ++s) {
+      const double f = 2.0 * static_cast<double>(samples_[s] / cols - rows / 2) / static_cast<double>(rows);
+      const double g = 2.0 * static_cast<double>(samples_[s] % cols - cols / 2) / static_cast<double>(cols);
+      Index t = 0;
+      for (int degree = 1; degree <= kDegree; ++degree)
+        for (int k = 0; k <= degree; ++k)
+          monomials_(static_cast<Index>(s), t++) =
+              static_cast<float>(std::pow(f, degree - k) * std::pow(g, k));
+    }
+  }
+
+  std::vector<Index> samples_;
+  Matrix<float> monomials_;
+};
+
+// q = exp(i theta)
+RowMatrix<Complex> phases(const Vector<float>& theta) {
+  RowMatrix<Complex> q(theta.size(), 1);
+  for (Index i = 0; i < theta.size(); ++i) q(i, 0) = std::polar(1.0f, theta(i));
+  return q;
+}
+
+// J c = sqrt(w) Re(conj(e) W (i q o B c)), with e the directions of psi = W q.
+class PupilLinearization final : public Linearization<float> {
+ public:
+  PupilLinearization(const PupilOperator<Complex>& op, const PhaseBasis& basis,
+                     const Vector<float>& weights, const RowMatrix<float>& c)
+      : op_(op), basis_(basis), weights_(weights), q_(phases(basis.expand(c, op.rows()))) {
+    op.project(q_, directions_);
+    to_directions<Complex>(directions_);
+    diagonal_ = basis.diagonal(op.diagonal(weights)) / 2;
+  }
+
+  void normal_product(const RowMatrix<float>& P, RowMatrix<float>& Y) override {
+    const Vector<float> theta = basis_.expand(P, op_.rows());
+    RowMatrix<Complex> moved = q_;
+    for (Index i = 0; i < moved.size(); ++i) moved(i, 0) *= Complex(0, theta(i));
+    op_.project(moved, fields_);
+    Vector<float> measured(fields_.rows());
+    for (Index i = 0; i < fields_.rows(); ++i) {
+      const Complex e = directions_(i, 0), f = fields_(i, 0);
+      measured(i) = weights_(i) * (e.real() * f.real() + e.imag() * f.imag());
+    }
+    Y = pulled_back(measured);
+  }
+  // B^T Re(conj(i q) o W^* (r o e))
+  RowMatrix<float> pulled_back(const Vector<float>& r) {
+    fields_ = directions_;
+    scale_rows<Complex>(r, fields_);
+    RowMatrix<Complex> back(op_.rows(), 1);
+    op_.back_project(fields_, back);
+    Vector<float> theta(op_.rows());
+    for (Index i = 0; i < theta.size(); ++i)
+      theta(i) = std::real(std::conj(Complex(0, 1) * q_(i, 0)) * back(i, 0));
+    return basis_.reduce(theta);
+  }
+  double mean_diagonal() const override { return diagonal_.cast<double>().mean(); }
+  void factor_preconditioner(double damping) override {
+    inverse_ = (diagonal_.array() + static_cast<float>(damping + 1e-7 * mean_diagonal())).inverse();
+  }
+  void precondition(const RowMatrix<float>& R, RowMatrix<float>& Y) const override {
+    Y = R.col(0).cwiseProduct(inverse_);
+  }
+
+ private:
+  const PupilOperator<Complex>& op_;
+  const PhaseBasis& basis_;
+  const Vector<float>& weights_;
+  RowMatrix<Complex> q_, directions_, fields_;
+  Vector<float> diagonal_, inverse_;
+};
+
+// r = sqrt(w) (|W exp(i B c)| - a)
+class PupilModel final : public ResidualModel<float> {
+ public:
+  PupilModel(const PupilOperator<Complex>& op, const PhaseBasis& basis,
+             const Vector<float>& amplitudes, const Vector<float>& weights)
+      : op_(op), basis_(basis), amplitudes_(amplitudes), weights_(weights) {}
+
+  void residual(const RowMatrix<float>& c, Vector<float>& r) const override {
+    RowMatrix<Complex> fields;
+    op_.project(phases(basis_.expand(c, op_.rows())), fields);
+    r = weights_.cwiseSqrt().cwiseProduct(fields.col(0).cwiseAbs() - amplitudes_);
+  }
+  void gradient(const RowMatrix<float>& c, const Vector<float>& r,
+                RowMatrix<float>& G) const override {
+    G = PupilLinearization(op_, basis_, weights_, c)
+            .pulled_back(weights_.cwiseSqrt().cwiseProduct(r));
+  }
+  std::unique_ptr<Linearization<float>> linearize(const RowMatrix<float>& c) const override {
+    return std::make_unique<PupilLinearization>(op_, basis_, weights_, c);
+  }
+  double data_norm() const override { return amplitudes_.norm(); }
+
+ private:
+  const PupilOperator<Complex>& op_;
+  const PhaseBasis& basis_;
+  const Vector<float>& amplitudes_;
+  const Vector<float>& weights_;
+};
+
+}  // namespace
+
+RowMatrix<std::complex<double>> refined_pupil(const PtychographyOperator<Complex>& op,
+                                              const Vector<Complex>& x,
+                                              const Vector<float>& amplitudes,
+                                              const Vector<float>& weights, bool polynomial) {
+  const PupilOperator<Complex> images(op, x);
+  const PhaseBasis basis(op.pupil(), polynomial);
+  const PupilModel model(images, basis, amplitudes, weights);
+  FitOptions options;
+  options.max_outer = kPupilSteps;
+  options.max_cg = 30;
+  options.min_cg_tolerance = 1e-3;
+  RowMatrix<float> c = RowMatrix<float>::Zero(basis.coefficients(), 1);
+  minimise<float>(model, c, options);
+  const Vector<float> theta = basis.expand(c, op.pupil().size());
+  RowMatrix<std::complex<double>> refined = op.pupil();
+  for (Index i = 0; i < refined.size(); ++i)
+    refined.data()[i] *= std::polar(1.0, static_cast<double>(theta(i)));
+  return refined;
+}
+
+}  // namespace udv
