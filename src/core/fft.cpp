@@ -11,19 +11,33 @@ namespace {
 // FFTW's planner is not safe for threads; its executor is.
 std::mutex planner;
 
+// The last column up to `col` at which lines begin at aligned addresses.
+template <typename Real>
+Index aligned_col(Index col) {
+  while (static_cast<std::size_t>(col) * sizeof(std::complex<Real>) % kFftAlignment != 0) --col;
+  return col;
+}
+
 }  // namespace
 
 template <typename Real>
-FftLines<Real>::FftLines(Index length, Index count, Index stride, Index distance, int sign) {
+FftLines<Real>::FftLines(Index length, Index count, FftLayout from, FftLayout to, bool in_place,
+                         int sign) {
   using Api = FftwApi<Real>;
   const std::lock_guard lock(planner);
   const int n = static_cast<int>(length);
-  // The planner looks at the address alone, and not at the data, when it estimates.
-  Vector<std::complex<Real>> scratch((length - 1) * stride + (count - 1) * distance + 1);
-  auto* const data = reinterpret_cast<typename Api::Complex*>(scratch.data());
-  plan_ = Api::plan_many(1, &n, static_cast<int>(count), data, nullptr, static_cast<int>(stride),
-                         static_cast<int>(distance), data, nullptr, static_cast<int>(stride),
-                         static_cast<int>(distance), sign, FFTW_ESTIMATE | FFTW_UNALIGNED);
+  // The planner looks at the addresses alone, and not at the data, when it estimates.
+  const auto extent = [&](FftLayout layout) {
+    return (length - 1) * layout.stride + (count - 1) * layout.distance + 1;
+  };
+  Vector<std::complex<Real>> first(extent(from)), second(in_place ? 0 : extent(to));
+  auto* const in = reinterpret_cast<typename Api::Complex*>(first.data());
+  auto* const out =
+      in_place ? in : reinterpret_cast<typename Api::Complex*>(second.data());
+  plan_ = Api::plan_many(1, &n, static_cast<int>(count), in, nullptr,
+                         static_cast<int>(from.stride), static_cast<int>(from.distance), out,
+                         nullptr, static_cast<int>(to.stride), static_cast<int>(to.distance), sign,
+                         FFTW_ESTIMATE);
   require(plan_ != nullptr, "fft: no plan for ", count, " transforms of length ", length);
 }
 
@@ -34,29 +48,32 @@ FftLines<Real>::~FftLines() {
 }
 
 template <typename Real>
-void FftLines<Real>::run(std::complex<Real>* data) const {
-  auto* const raw = reinterpret_cast<typename FftwApi<Real>::Complex*>(data);
-  FftwApi<Real>::execute(plan_, raw, raw);
+void FftLines<Real>::run(std::complex<Real>* from, std::complex<Real>* to) const {
+  using Raw = typename FftwApi<Real>::Complex;
+  FftwApi<Real>::execute(plan_, reinterpret_cast<Raw*>(from), reinterpret_cast<Raw*>(to));
 }
 
 template <typename Real>
-BandFft<Real>::BandFft(Index rows, Index cols, Index first_row, Index last_row)
-    : offset_(first_row * cols),
-      rows_inverse_(cols, last_row - first_row, 1, cols, FFTW_BACKWARD),
-      cols_inverse_(rows, cols, cols, 1, FFTW_BACKWARD),
-      rows_forward_(cols, last_row - first_row, 1, cols, FFTW_FORWARD),
-      cols_forward_(rows, cols, cols, 1, FFTW_FORWARD) {}
+BandFft<Real>::BandFft(Index rows, Index cols, Index first_col, Index last_col, int sign)
+    : rows_(rows),
+      first_col_(aligned_col<Real>(first_col)),
+      last_col_(last_col),
+      along_cols_(rows, last_col_ - first_col_, {1, rows}, {1, rows}, true, sign),
+      across_rows_(cols, rows, {rows, 1}, {1, cols}, false, sign),
+      along_rows_(cols, rows, {1, cols}, {1, cols}, true, -sign),
+      across_cols_(rows, last_col_ - first_col_, {cols, 1}, {1, rows}, false, -sign) {}
 
 template <typename Real>
-void BandFft<Real>::inverse(std::complex<Real>* image) const {
-  rows_inverse_.run(image + offset_);
-  cols_inverse_.run(image);
+void BandFft<Real>::to_image(std::complex<Real>* spectrum, std::complex<Real>* image) const {
+  std::complex<Real>* const band = spectrum + first_col_ * rows_;
+  along_cols_.run(band, band);
+  across_rows_.run(spectrum, image);
 }
 
 template <typename Real>
-void BandFft<Real>::forward(std::complex<Real>* image) const {
-  cols_forward_.run(image);
-  rows_forward_.run(image + offset_);
+void BandFft<Real>::from_image(std::complex<Real>* image, std::complex<Real>* spectrum) const {
+  along_rows_.run(image, image);
+  across_cols_.run(image + first_col_, spectrum + first_col_ * rows_);
 }
 
 template class FftLines<float>;

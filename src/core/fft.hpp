@@ -4,10 +4,13 @@
 #include <fftw3.h>
 
 #include <complex>
+#include <cstddef>
 
 #include "udv/core/types.hpp"
 
 namespace udv {
+
+inline constexpr std::size_t kFftAlignment = 16;
 
 /// FFTW's names for one precision.
 template <typename Real>
@@ -31,39 +34,53 @@ struct FftwApi<float> {
   static constexpr auto destroy = fftwf_destroy_plan;
 };
 
-/// `count` transforms of `length` samples that are `stride` apart, `distance` from one transform to
-/// the next, in place and unnormalised: sum_j x_j exp(sign 2 pi i j k / length).
-/// Plans are estimated, not measured: the same bits on every run.
+/// Where the samples of several transforms lie: `stride` from sample to sample, `distance` from one
+/// transform to the next.
+struct FftLayout {
+  Index stride = 1, distance = 0;
+};
+
+/// `count` transforms of `length` samples, unnormalised: sum_j x_j exp(sign 2 pi i j k / length).
+/// In place where both layouts and addresses are the same. Plans are estimated, not measured: the
+/// same bits on every run. Data begin at multiples of kFftAlignment bytes: vector instructions need
+/// that.
 template <typename Real>
 class FftLines {
  public:
-  FftLines(Index length, Index count, Index stride, Index distance, int sign);
+  FftLines(Index length, Index count, FftLayout from, FftLayout to, bool in_place, int sign);
   ~FftLines();
   FftLines(const FftLines&) = delete;
   FftLines& operator=(const FftLines&) = delete;
 
   /// May be called from several threads at once, on different data.
-  void run(std::complex<Real>* data) const;
+  void run(std::complex<Real>* from, std::complex<Real>* to) const;
 
  private:
   typename FftwApi<Real>::Plan plan_;
 };
 
-/// Two-dimensional transforms of rows x cols images of which only the rows first_row to last_row
-/// are not zero (inverse) or wanted (forward): the passes along the other rows are left out.
+/// Two-dimensional transforms between images of rows x cols and their spectra, which lie transposed
+/// (cols x rows): so each transform is one pass along contiguous lines and one that transposes.
+/// Only the columns first_col to last_col of a spectrum are not zero (to_image) or wanted
+/// (from_image); the passes along the others are left out.
 template <typename Real>
 class BandFft {
  public:
-  BandFft(Index rows, Index cols, Index first_row, Index last_row);
+  /// The sign is that of to_image; from_image has the other one.
+  BandFft(Index rows, Index cols, Index first_col, Index last_col, int sign);
 
-  /// sum_jk x_jk exp(+ 2 pi i (...)), from the band to the whole image.
-  void inverse(std::complex<Real>* image) const;
-  /// sum_jk x_jk exp(- 2 pi i (...)), from the whole image to the band; other rows are left undone.
-  void forward(std::complex<Real>* image) const;
+  /// Columns of the band, widened so that it begins at an aligned address.
+  Index first_col() const { return first_col_; }
+  Index last_col() const { return last_col_; }
+
+  /// The image of a spectrum whose columns outside of the band are zero; the spectrum is used up.
+  void to_image(std::complex<Real>* spectrum, std::complex<Real>* image) const;
+  /// The columns of the band of the image's spectrum; the image is used up.
+  void from_image(std::complex<Real>* image, std::complex<Real>* spectrum) const;
 
  private:
-  Index offset_;
-  FftLines<Real> rows_inverse_, cols_inverse_, rows_forward_, cols_forward_;
+  Index rows_, first_col_, last_col_;
+  FftLines<Real> along_cols_, across_rows_, along_rows_, across_cols_;
 };
 
 }  // namespace udv

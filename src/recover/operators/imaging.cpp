@@ -145,21 +145,23 @@ PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
 template <typename Scalar>
 Vector<Scalar> PtychographyOperator<Scalar>::to_image(const Vector<Scalar>& x) const {
   const Index rows = this->image_rows(), cols = this->image_cols();
-  RowMatrix<Scalar> image =
-      shifted<Scalar>(Eigen::Map<const RowMatrix<Scalar>>(x.data(), rows, cols), false);
-  BandFft<RealOf<Scalar>>(rows, cols, 0, rows).inverse(image.data());
-  image /= std::sqrt(static_cast<RealOf<Scalar>>(image.size()));
-  return Eigen::Map<const Vector<Scalar>>(image.data(), image.size());
+  const RowMatrix<Scalar> centred = Eigen::Map<const RowMatrix<Scalar>>(x.data(), rows, cols);
+  RowMatrix<Scalar> spectrum = shifted<Scalar>(centred, false).transpose();
+  Vector<Scalar> image(x.size());
+  BandFft<RealOf<Scalar>>(rows, cols, 0, cols, FFTW_BACKWARD).to_image(spectrum.data(), image.data());
+  return image / std::sqrt(static_cast<RealOf<Scalar>>(image.size()));
 }
 
 template <typename Scalar>
 Vector<Scalar> PtychographyOperator<Scalar>::from_image(const Vector<Scalar>& image) const {
   const Index rows = this->image_rows(), cols = this->image_cols();
-  RowMatrix<Scalar> values = Eigen::Map<const RowMatrix<Scalar>>(image.data(), rows, cols);
-  BandFft<RealOf<Scalar>>(rows, cols, 0, rows).forward(values.data());
-  values /= std::sqrt(static_cast<RealOf<Scalar>>(values.size()));
-  values = shifted<Scalar>(values, true);
-  return Eigen::Map<const Vector<Scalar>>(values.data(), values.size());
+  Vector<Scalar> used_up = image;
+  RowMatrix<Scalar> spectrum(cols, rows);
+  BandFft<RealOf<Scalar>>(rows, cols, 0, cols, FFTW_BACKWARD)
+      .from_image(used_up.data(), spectrum.data());
+  const RowMatrix<Scalar> centred = shifted<Scalar>(spectrum.transpose(), true) /
+                                    std::sqrt(static_cast<RealOf<Scalar>>(image.size()));
+  return Eigen::Map<const Vector<Scalar>>(centred.data(), centred.size());
 }
 
 template <typename Scalar>

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index kMaxGroups = 16;
 constexpr Index kSumBudget = 1 << 21;  // samples in the sums of all groups together
-constexpr Index kRowBlock = 1 << 13;
+constexpr Index kLineBlock = 16;
 
 template <typename Complex>
 auto line(const Complex* data, Index size) {
@@ -84,7 +84,6 @@ WindowedFourier<Real>::WindowedFourier(Index rows, Index cols, std::vector<Windo
                                        Direction direction)
     : rows_(rows),
       cols_(cols),
-      direction_(direction),
       windows_(std::move(windows)),
       transfer_(std::move(transfer)) {
   require(!windows_.empty() && !transfer_.empty(), "imaging: no images");
@@ -101,52 +100,51 @@ WindowedFourier<Real>::WindowedFourier(Index rows, Index cols, std::vector<Windo
     require(P.rows() == low_rows_ && P.cols() == low_cols_, "imaging: a transfer function is ",
             P.rows(), " x ", P.cols(), ", ", low_rows_, " x ", low_cols_, " expected");
     require(P.allFinite(), "imaging: a transfer function holds a value that is not finite");
-    P /= std::sqrt(static_cast<Real>(pixels()));
+    P = (P.transpose() / std::sqrt(static_cast<Real>(pixels()))).eval();
   }
   first_row_ = first_col_ = 0;
   last_row_ = low_rows_;
   last_col_ = low_cols_;
-  // A band of rows can be used where the transform begins with the rows.
-  if (direction == Direction::kInverse) {
-    while (first_row_ + 1 < last_row_ && row_is_zero(transfer_, first_row_)) ++first_row_;
-    while (first_row_ + 1 < last_row_ && row_is_zero(transfer_, last_row_ - 1)) --last_row_;
-  }
-  while (first_col_ + 1 < last_col_ && col_is_zero(transfer_, first_col_)) ++first_col_;
-  while (first_col_ + 1 < last_col_ && col_is_zero(transfer_, last_col_ - 1)) --last_col_;
-  fft_ = std::make_unique<BandFft<Real>>(low_rows_, low_cols_, first_row_, last_row_);
+  while (first_row_ + 1 < last_row_ && col_is_zero(transfer_, first_row_)) ++first_row_;
+  while (first_row_ + 1 < last_row_ && col_is_zero(transfer_, last_row_ - 1)) --last_row_;
+  while (first_col_ + 1 < last_col_ && row_is_zero(transfer_, first_col_)) ++first_col_;
+  while (first_col_ + 1 < last_col_ && row_is_zero(transfer_, last_col_ - 1)) --last_col_;
+  fft_ = std::make_unique<BandFft<Real>>(
+      low_rows_, low_cols_, first_col_, last_col_,
+      direction == Direction::kInverse ? FFTW_BACKWARD : FFTW_FORWARD);
 }
 
-// image = F^-1 (P o window(spectrum)), or F
+// image = F^-1 (P o window(spectrum)), or F. `window` is scratch, zero outside of the band.
 template <typename Real>
-void WindowedFourier<Real>::load(Index l, const Complex* spectrum, Complex* image) const {
+void WindowedFourier<Real>::load(Index l, const Complex* spectrum, Complex* window,
+                                 Complex* image) const {
   const RowMatrix<Complex>& P = transfer(l);
-  const Window& window = windows_[static_cast<size_t>(l)];
-  const Index width = last_col_ - first_col_;
-  std::fill(image, image + pixels(), Complex(0));
-  for (Index r = first_row_; r < last_row_; ++r)
-    line(image + r * low_cols_ + first_col_, width) =
-        line(P.data() + r * low_cols_ + first_col_, width) *
-        line(spectrum + (window.row + r) * cols_ + window.col + first_col_, width);
-  if (direction_ == Direction::kInverse)
-    fft_->inverse(image);
-  else
-    fft_->forward(image);
+  const Window& place = windows_[static_cast<size_t>(l)];
+  const Index height = last_row_ - first_row_;
+  for (Index c = first_col_; c < last_col_; ++c) {
+    Complex* const column = window + c * low_rows_;
+    std::fill(column, column + first_row_, Complex(0));
+    line(column + first_row_, height) =
+        line(P.data() + c * low_rows_ + first_row_, height) *
+        line(spectrum + (place.col + c) * rows_ + place.row + first_row_, height);
+    std::fill(column + last_row_, column + low_rows_, Complex(0));
+  }
+  for (Index c = fft_->first_col(); c < first_col_; ++c)
+    std::fill(window + c * low_rows_, window + (c + 1) * low_rows_, Complex(0));
+  fft_->to_image(window, image);
 }
 
 // spectrum += window^* (conj(P) o F image), or F^-1; the image is used up.
 template <typename Real>
-void WindowedFourier<Real>::add(Index l, Complex* image, Complex* spectrum) const {
+void WindowedFourier<Real>::add(Index l, Complex* image, Complex* window, Complex* spectrum) const {
   const RowMatrix<Complex>& P = transfer(l);
-  const Window& window = windows_[static_cast<size_t>(l)];
-  const Index width = last_col_ - first_col_;
-  if (direction_ == Direction::kInverse)
-    fft_->forward(image);
-  else
-    fft_->inverse(image);
-  for (Index r = first_row_; r < last_row_; ++r)
-    line(spectrum + (window.row + r) * cols_ + window.col + first_col_, width) +=
-        line(P.data() + r * low_cols_ + first_col_, width).conjugate() *
-        line(image + r * low_cols_ + first_col_, width);
+  const Window& place = windows_[static_cast<size_t>(l)];
+  const Index height = last_row_ - first_row_;
+  fft_->from_image(image, window);
+  for (Index c = first_col_; c < last_col_; ++c)
+    line(spectrum + (place.col + c) * rows_ + place.row + first_row_, height) +=
+        line(P.data() + c * low_rows_ + first_row_, height).conjugate() *
+        line(window + c * low_rows_ + first_row_, height);
 }
 
 template <typename Real>
@@ -155,15 +153,17 @@ Index WindowedFourier<Real>::groups(Index columns) const {
   return std::min(fit, images());
 }
 
-// Columns of U, each on its own.
+// Columns of U, each on its own and transposed as an array of rows x cols.
 template <typename Real>
 void WindowedFourier<Real>::spread(const ConstRows<Complex>& U,
                                    std::vector<Complex>& spectra) const {
   const Index k = U.cols(), p = size();
   spectra.resize(static_cast<size_t>(k * p));
-  parallel_blocks(p, kRowBlock, [&](Index begin, Index end) {
-    for (Index c = 0; c < k; ++c)
-      for (Index i = begin; i < end; ++i) spectra[static_cast<size_t>(c * p + i)] = U(i, c);
+  parallel_blocks(cols_, kLineBlock, [&](Index begin, Index end) {
+    for (Index r = 0; r < rows_; ++r)
+      for (Index j = begin; j < end; ++j)
+        for (Index c = 0; c < k; ++c)
+          spectra[static_cast<size_t>(c * p + j * rows_ + r)] = U(r * cols_ + j, c);
   });
 }
 
@@ -171,29 +171,33 @@ void WindowedFourier<Real>::spread(const ConstRows<Complex>& U,
 template <typename Real>
 void WindowedFourier<Real>::collect(const std::vector<Complex>& sums, Rows<Complex> out) const {
   const Index k = out.cols(), p = size(), count = groups(k);
-  parallel_blocks(p, kRowBlock, [&](Index begin, Index end) {
+  parallel_blocks(cols_, kLineBlock, [&](Index begin, Index end) {
     for (Index c = 0; c < k; ++c)
-      for (Index i = begin; i < end; ++i) {
-        Complex total = sums[static_cast<size_t>(c * p + i)];
-        for (Index g = 1; g < count; ++g) total += sums[static_cast<size_t>((g * k + c) * p + i)];
-        out(i, c) = total;
-      }
+      for (Index j = begin; j < end; ++j)
+        for (Index r = 0; r < rows_; ++r) {
+          const Index at = c * p + j * rows_ + r;
+          Complex total = sums[static_cast<size_t>(at)];
+          for (Index g = 1; g < count; ++g) total += sums[static_cast<size_t>(g * k * p + at)];
+          out(r * cols_ + j, c) = total;
+        }
   });
 }
 
-// body(image, group's sums, group's k images) for every image, group by group.
+// body(image, group's sums, group's k images, its scratch) for every image, group by group.
 template <typename Real>
 template <typename Body>
 void WindowedFourier<Real>::over_groups(Index columns, Workspace& work, const Body& body) const {
   const Index count = groups(columns), p = size();
   work.sums.resize(static_cast<size_t>(count * columns * p));
-  work.images.resize(static_cast<size_t>(count * columns * pixels()));
+  work.images.resize(count * columns * image_stride());
+  work.window.setZero(count * image_stride());
   const Index share = (images() + count - 1) / count;
   parallel_blocks(count, 1, [&](Index g, Index) {
     Complex* const sums = work.sums.data() + g * columns * p;
     std::fill(sums, sums + columns * p, Complex(0));
     for (Index l = g * share; l < std::min(images(), (g + 1) * share); ++l)
-      body(l, sums, work.images.data() + g * columns * pixels());
+      body(l, sums, work.images.data() + g * columns * image_stride(),
+           work.window.data() + g * image_stride());
   });
 }
 
@@ -205,13 +209,9 @@ void WindowedFourier<Real>::project(const ConstRows<Complex>& U, RowMatrix<Compl
   const auto& spectra = (*work).spectra;
   fields.resize(images() * n, k);
   parallel_blocks(images(), 1, [&](Index l, Index) {
-    if (k == 1) {
-      load(l, spectra.data(), fields.data() + l * n);
-      return;
-    }
-    Vector<Complex> image(n);
+    Vector<Complex> window = Vector<Complex>::Zero(n), image(n);
     for (Index c = 0; c < k; ++c) {
-      load(l, spectra.data() + c * size(), image.data());
+      load(l, spectra.data() + c * size(), window.data(), image.data());
       fields.col(c).segment(l * n, n) = image;
     }
   });
@@ -223,10 +223,10 @@ void WindowedFourier<Real>::back_project(const RowMatrix<Complex>& fields,
   const Index k = fields.cols(), n = pixels();
   if (k == 0) return;
   Lease work(*this);
-  over_groups(k, *work, [&](Index l, Complex* sums, Complex* image) {
+  over_groups(k, *work, [&](Index l, Complex* sums, Complex* image, Complex* window) {
     for (Index c = 0; c < k; ++c) {
       line(image, n) = fields.col(c).segment(l * n, n).array();
-      add(l, image, sums + c * size());
+      add(l, image, window, sums + c * size());
     }
   });
   collect((*work).sums, out);
@@ -242,15 +242,15 @@ void WindowedFourier<Real>::residual_products(const ConstRows<Complex>& U, const
   Lease work(*this);
   spread(U, (*work).spectra);
   const auto& spectra = (*work).spectra;
-  over_groups(k, *work, [&](Index l, Complex* sums, Complex* fields) {
+  over_groups(k, *work, [&](Index l, Complex* sums, Complex* fields, Complex* window) {
     Real* const residual = z.data() + l * n;
     for (Index c = 0; c < k; ++c) {
-      load(l, spectra.data() + c * size(), fields + c * n);
-      add_intensity(d(c), fields + c * n, n, residual);
+      load(l, spectra.data() + c * size(), window, fields + c * image_stride());
+      add_intensity(d(c), fields + c * image_stride(), n, residual);
     }
     for (Index c = 0; c < k; ++c) {
-      scale(residual, n, fields + c * n);
-      add(l, fields + c * n, sums + c * size());
+      scale(residual, n, fields + c * image_stride());
+      add(l, fields + c * image_stride(), window, sums + c * size());
     }
   });
   collect((*work).sums, out);
@@ -264,7 +264,7 @@ Vector<Real> WindowedFourier<Real>::coverage(const Vector<Real>& image_weights) 
     const Window& window = windows_[static_cast<size_t>(l)];
     for (Index r = 0; r < low_rows_; ++r)
       total.segment((window.row + r) * cols_ + window.col, low_cols_) +=
-          image_weights(l) * pixel_count * transfer(l).row(r).cwiseAbs2().transpose();
+          image_weights(l) * pixel_count * transfer(l).col(r).cwiseAbs2();
   }
   return total;
 }

@@ -29,6 +29,8 @@ class WindowedFourier {
   Index size() const { return rows_ * cols_; }
   Index images() const { return static_cast<Index>(windows_.size()); }
   Index pixels() const { return low_rows_ * low_cols_; }
+  /// From one image to the next in scratch memory: each begins at an aligned address.
+  Index image_stride() const { return (pixels() + 7) / 8 * 8; }
 
   /// psi of all images, one after the other: (images * pixels) x k.
   void project(const ConstRows<Complex>& U, RowMatrix<Complex>& fields) const;
@@ -43,15 +45,16 @@ class WindowedFourier {
  private:
   // Arrays of one call, kept for the next one.
   struct Workspace {
-    std::vector<Complex> spectra, sums, images;
+    std::vector<Complex> spectra, sums;
+    Vector<Complex> images, window;
   };
   class Lease;
 
   const RowMatrix<Complex>& transfer(Index l) const {
     return transfer_[transfer_.size() == 1 ? 0 : static_cast<size_t>(l)];
   }
-  void load(Index l, const Complex* spectrum, Complex* image) const;
-  void add(Index l, Complex* image, Complex* spectrum) const;
+  void load(Index l, const Complex* spectrum, Complex* window, Complex* image) const;
+  void add(Index l, Complex* image, Complex* window, Complex* spectrum) const;
   Index groups(Index columns) const;
   void spread(const ConstRows<Complex>& U, std::vector<Complex>& spectra) const;
   void collect(const std::vector<Complex>& sums, Rows<Complex> out) const;
