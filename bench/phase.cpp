@@ -4,6 +4,8 @@
 // usage: bench_phase sprites FILE.idx3-ubyte [COUNT]   success and time, side by side
 //        bench_phase steps FILE.idx3-ubyte             the paper's constant step: udu against bm
 //        bench_phase coded                             64 x 64 image, 8 masks
+#include "udv/recover/phase.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +19,6 @@
 #include "udv/io/file.hpp"
 #include "udv/recover/operators/imaging.hpp"
 #include "udv/recover/operators/rank_one.hpp"
-#include "udv/recover/phase.hpp"
 #include "udv/recover/recover.hpp"
 
 namespace {
@@ -34,7 +35,8 @@ constexpr std::uint64_t kStream = 77;
 udv::Vector<double> sprite(const std::string& bytes, Index at) {
   udv::Vector<double> values(kPixels);
   for (Index i = 0; i < kPixels; ++i)
-    values(i) = static_cast<unsigned char>(bytes[static_cast<size_t>(16 + at * kPixels + i)]) / 255.0;
+    values(i) =
+        static_cast<unsigned char>(bytes[static_cast<size_t>(16 + at * kPixels + i)]) / 255.0;
   return values;
 }
 
@@ -117,9 +119,8 @@ std::vector<std::pair<std::string, Solver<Scalar>>> solvers() {
   };
   return {{"udv (auto mode)", lifted("udu")},
           {"bm, same polish", lifted("bm")},
-          {"wirtinger flow", [](const auto& op, const auto& b, std::uint64_t) {
-             return wirtinger_flow<Scalar>(op, b);
-           }},
+          {"wirtinger flow", [](const auto& op, const auto& b,
+                                std::uint64_t) { return wirtinger_flow<Scalar>(op, b); }},
           {"amplitude flow + LM, spectral", [](const auto& op, const auto& b, std::uint64_t) {
              auto x = spectral<Scalar>(op, b, optimal_weights<Scalar>(b, op.rows()));
              udv::polish_phase<Scalar>(op, b, x);
@@ -172,9 +173,10 @@ int run_steps(const std::string& path) {
     X = made.rows.transpose() * y.asDiagonal() * made.rows;
     lipschitz = X.norm();
   }
-  fmt::print("one sprite, m = 2n real rows, r = n, step 1/L, |U_0| = 1\n"
-             "  {:<8} {:>10} {:>8} {:>12} {:>12} {:>14}\n", "method", "iterations", "rank",
-             "residual", "error", "sigma2/sigma1");
+  fmt::print(
+      "one sprite, m = 2n real rows, r = n, step 1/L, |U_0| = 1\n"
+      "  {:<8} {:>10} {:>8} {:>12} {:>12} {:>14}\n",
+      "method", "iterations", "rank", "residual", "error", "sigma2/sigma1");
   for (const Index iterations : {1000, 10'000, 20'000})
     for (const char* method : {"udu", "bm"}) {
       udv::RecoverOptions options;
@@ -221,9 +223,10 @@ int run_coded() {
   const auto start = Clock::now();
   const auto found = udv::retrieve_phase<Complex>(op, b);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  fmt::print("coded diffraction, 64 x 64, 8 masks: error {:.1e}, residual {:.1e}, {:.2f} s, cut at {}\n",
-             udv::phase_error<Complex>(found.x, truth), found.relative_residual, seconds,
-             found.checkpoint);
+  fmt::print(
+      "coded diffraction, 64 x 64, 8 masks: error {:.1e}, residual {:.1e}, {:.2f} s, cut at {}\n",
+      udv::phase_error<Complex>(found.x, truth), found.relative_residual, seconds,
+      found.checkpoint);
   return 0;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "udv/recover/phase.hpp"
+
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -7,7 +9,6 @@
 #include "udv/io/npy.hpp"
 #include "udv/recover/operators/imaging.hpp"
 #include "udv/recover/operators/rank_one.hpp"
-#include "udv/recover/phase.hpp"
 #include "udv/report/terminal.hpp"
 
 namespace udv::cli {
@@ -85,8 +86,8 @@ std::shared_ptr<const IntensityOperator<Scalar>> make_operator(const PhaseFlags&
       // NumPy's fft2 is not normalised, the operator's transform is unitary.
       const double unit = std::sqrt(static_cast<double>(rows * cols));
       for (Index l = 0; l < A.shape[0]; ++l)
-        masks.push_back(unit * Eigen::Map<const RowMatrix<Scalar>>(
-                                   values.data() + l * rows * cols, rows, cols));
+        masks.push_back(unit * Eigen::Map<const RowMatrix<Scalar>>(values.data() + l * rows * cols,
+                                                                   rows, cols));
       return std::make_shared<CodedDiffractionOperator<Scalar>>(std::move(masks));
     }
   }
@@ -127,8 +128,7 @@ BasicRecovery<Scalar> solve(const IntensityOperator<Scalar>& op, const Vector<do
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.iterations = found.iterations;
   result.history = found.history;
-  result.converged =
-      found.solved || result.certificate.verdict != Optimality::kNotConverged;
+  result.converged = found.solved || result.certificate.verdict != Optimality::kNotConverged;
   result.stop_reason = verdict == Verdict::kInterrupt   ? StopReason::kInterrupted
                        : verdict == Verdict::kTimeLimit ? StopReason::kTimeLimit
                        : result.converged               ? StopReason::kConverged

@@ -213,7 +213,8 @@ ExitCode run_ptycho(PtychoFlags flags) {
   job.info.config["dark-gain"] = flags.dark_gain;
   job.info.config["holdout-leds"] = static_cast<std::int64_t>(flags.held_out);
   job.info.config["drop-bad"] = flags.drop_bad;
-  for (const Index led : data.used) job.info.lists["leds"].push_back(static_cast<std::int64_t>(led + 1));
+  for (const Index led : data.used)
+    job.info.lists["leds"].push_back(static_cast<std::int64_t>(led + 1));
   for (const Index led : data.contradicting)
     job.info.lists["contradicting_leds"].push_back(static_cast<std::int64_t>(led + 1));
   const Index columns = automatic ? image_options(flags).columns : flags.recovery.max_rank;
@@ -265,8 +266,9 @@ Run setup_ptycho(CLI::App& program) {
                   "Starts: all (flat, dynamics, modulus) or flat alone")
       ->check(CLI::IsMember({"all", "flat"}))
       ->capture_default_str();
-  command.add_option("--holdout-leds", flags->held_out,
-                     "So many images are not used but predicted: held_out_residual")
+  command
+      .add_option("--holdout-leds", flags->held_out,
+                  "So many images are not used but predicted: held_out_residual")
       ->check(CLI::Range(Index{0}, Index{1} << 31));
   command.add_flag("--drop-bad", flags->drop_bad,
                    "Leave out images that are empty, saturated or contradict the model");

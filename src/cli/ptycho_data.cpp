@@ -139,8 +139,8 @@ void check_images(PtychoData& data, const std::string& what, bool drop_bad) {
   require<IoError>(data.amplitudes.maxCoeff() > 0, what, ": all images are zero");
   const auto bad = unusable(data);
   if (!bad.empty()) {
-    const std::string text = message("images ", list_text(numbers_of(data, bad)),
-                                     " are all zero or saturated");
+    const std::string text =
+        message("images ", list_text(numbers_of(data, bad)), " are all zero or saturated");
     require<IoError>(drop_bad, what, ": ", text, "; --drop-bad leaves them out");
     data.warnings.push_back(text + ": left out");
     drop(data, bad);

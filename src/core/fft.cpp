@@ -32,12 +32,10 @@ FftLines<Real>::FftLines(Index length, Index count, FftLayout from, FftLayout to
   };
   Vector<std::complex<Real>> first(extent(from)), second(in_place ? 0 : extent(to));
   auto* const in = reinterpret_cast<typename Api::Complex*>(first.data());
-  auto* const out =
-      in_place ? in : reinterpret_cast<typename Api::Complex*>(second.data());
-  plan_ = Api::plan_many(1, &n, static_cast<int>(count), in, nullptr,
-                         static_cast<int>(from.stride), static_cast<int>(from.distance), out,
-                         nullptr, static_cast<int>(to.stride), static_cast<int>(to.distance), sign,
-                         FFTW_ESTIMATE);
+  auto* const out = in_place ? in : reinterpret_cast<typename Api::Complex*>(second.data());
+  plan_ = Api::plan_many(1, &n, static_cast<int>(count), in, nullptr, static_cast<int>(from.stride),
+                         static_cast<int>(from.distance), out, nullptr, static_cast<int>(to.stride),
+                         static_cast<int>(to.distance), sign, FFTW_ESTIMATE);
   require(plan_ != nullptr, "fft: no plan for ", count, " transforms of length ", length);
 }
 

@@ -20,13 +20,13 @@ constexpr Index kRealColumns = 20, kComplexColumns = 8;
 constexpr Index kFirstCheckpoint = 32;
 constexpr double kInitNorm = 0.1;
 constexpr double kDeadShare = 1e-12;
-constexpr double kSameObjective = 1e-3;   // two cuts with the same answer
-constexpr double kNoiseResidual = 0.1;    // a repeated answer below this is taken for one with noise
+constexpr double kSameObjective = 1e-3;  // two cuts with the same answer
+constexpr double kNoiseResidual = 0.1;   // a repeated answer below this is taken for one with noise
 
 constexpr int kFlowSteps = 1000, kFlowWindow = 100;
-constexpr double kFlowWeight = 10;         // beta in w = 1 / (1 + beta psi / |W z|)
-constexpr double kFlowGain = 0.02;         // less per window ends the flow
-constexpr double kFlowTarget = 1e-3;       // amplitude residual
+constexpr double kFlowWeight = 10;    // beta in w = 1 / (1 + beta psi / |W z|)
+constexpr double kFlowGain = 0.02;    // less per window ends the flow
+constexpr double kFlowTarget = 1e-3;  // amplitude residual
 template <typename Scalar>
 constexpr double kFlowStep = kIsComplex<Scalar> ? 6 : 2;
 
@@ -88,8 +88,7 @@ class Retrieval {
             ", a positive number expected");
     scale_ = options.size / trace;
     b_ = static_cast<RealOf<Scalar>>(scale_) * b;
-    tolerance_ =
-        options.tolerance > 0 ? options.tolerance : std::max(1e-9, 40 * kEpsilon<Scalar>);
+    tolerance_ = options.tolerance > 0 ? options.tolerance : std::max(1e-9, 40 * kEpsilon<Scalar>);
   }
 
   PhaseRetrieval<Scalar> run() {
@@ -109,9 +108,9 @@ class Retrieval {
   // From a random U_0, cut at doubling iterations.
   void run_dynamics(int restart) {
     const std::uint64_t seed =
-        restart == 0 ? options_.seed
-                     : Random(options_.seed + static_cast<std::uint64_t>(restart), kStreamRestarts)
-                           .bits();
+        restart == 0
+            ? options_.seed
+            : Random(options_.seed + static_cast<std::uint64_t>(restart), kStreamRestarts).bits();
     const Index wanted = options_.columns > 0 ? options_.columns
                          : kIsComplex<Scalar> ? kComplexColumns
                                               : kRealColumns;
@@ -143,7 +142,8 @@ class Retrieval {
     record.iteration = result_.iterations + state.iteration;
     record.objective = state.objective / (scale_ * scale_);
     record.rank = state.live;
-    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    record.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     record.norm_u = state.factors.norm_u();
     record.max_d = state.factors.d().maxCoeff();
     record.step = state.step_rule.step();
@@ -209,8 +209,8 @@ Vector<Scalar> dominant_vector(const RowMatrix<Scalar>& U, const Reals<Scalar>& 
 }
 
 template <typename Scalar>
-BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op,
-                                        const Reals<Scalar>& b, const Vector<Scalar>& x) {
+BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
+                                        const Vector<Scalar>& x) {
   BasicRecovery<Scalar> result;
   result.method = "udu";
   result.operator_name = op.name();
@@ -273,19 +273,18 @@ PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>& op, const
   return Retrieval<Scalar>(op, b, options, observer).run();
 }
 
-#define UDV_INSTANTIATE(Scalar)                                                               \
-  template PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>&,            \
-                                                 const Reals<Scalar>&, const PhaseOptions&,   \
-                                                 const Observer&);                            \
-  template Index polish_phase(const IntensityOperator<Scalar>&, const Reals<Scalar>&,         \
-                              Vector<Scalar>&);                                               \
-  template Vector<Scalar> dominant_vector(const RowMatrix<Scalar>&, const Reals<Scalar>&);    \
-  template BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>&,          \
-                                                   const Reals<Scalar>&,                      \
-                                                   const Vector<Scalar>&);                    \
-  template double intensity_residual(const IntensityOperator<Scalar>&, const Reals<Scalar>&,  \
-                                     const Vector<Scalar>&);                                  \
-  template double phase_error(const Vector<Scalar>&, const Vector<Scalar>&);                  \
+#define UDV_INSTANTIATE(Scalar)                                                                  \
+  template PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>&,               \
+                                                 const Reals<Scalar>&, const PhaseOptions&,      \
+                                                 const Observer&);                               \
+  template Index polish_phase(const IntensityOperator<Scalar>&, const Reals<Scalar>&,            \
+                              Vector<Scalar>&);                                                  \
+  template Vector<Scalar> dominant_vector(const RowMatrix<Scalar>&, const Reals<Scalar>&);       \
+  template BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>&,             \
+                                                   const Reals<Scalar>&, const Vector<Scalar>&); \
+  template double intensity_residual(const IntensityOperator<Scalar>&, const Reals<Scalar>&,     \
+                                     const Vector<Scalar>&);                                     \
+  template double phase_error(const Vector<Scalar>&, const Vector<Scalar>&);                     \
   template Vector<Scalar> with_fixed_phase(const Vector<Scalar>&);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

@@ -20,11 +20,11 @@ namespace {
 using Complex = std::complex<float>;
 using Operator = PtychographyOperator<Complex>;
 
-constexpr double kDynamicsSize = 10;     // tr X against the ball
-constexpr double kDynamicsInit = 0.1;    // |U_0|_F
+constexpr double kDynamicsSize = 10;   // tr X against the ball
+constexpr double kDynamicsInit = 0.1;  // |U_0|_F
 constexpr double kMinimumCoverage = 0.99;
 constexpr double kDarkerThanBright = 0.7, kBrighterThanDark = 0.3;  // shares of a bright image
-constexpr int kRoundOuter = 5;           // image steps per round with the pupil
+constexpr int kRoundOuter = 5;  // image steps per round with the pupil
 
 FitOptions image_options(int max_outer) {
   FitOptions options;
@@ -64,8 +64,7 @@ class Imaging {
     }
     refine();
     result_.spectrum = best_;
-    result_.residual =
-        amplitude_residual(*current_, amplitudes_, dark_, result_.dark_gain, best_);
+    result_.residual = amplitude_residual(*current_, amplitudes_, dark_, result_.dark_gain, best_);
     return std::move(result_);
   }
 

@@ -13,9 +13,9 @@ namespace udv {
 
 /// Settings of phase retrieval; the defaults need no tuning.
 struct PhaseOptions {
-  std::string method = "udu";  ///< of the dynamics: udu, or bm for comparison
-  Index columns = 0;           ///< of U; 0: 20 for real unknowns, 8 for complex ones
-  double size = 3;             ///< tr X against the ball after scaling
+  std::string method = "udu";   ///< of the dynamics: udu, or bm for comparison
+  Index columns = 0;            ///< of U; 0: 20 for real unknowns, 8 for complex ones
+  double size = 3;              ///< tr X against the ball after scaling
   Index max_iterations = 1024;  ///< of the dynamics, per restart
   int restarts = 5;
   double tolerance = 0;  ///< relative residual of the intensities that ends it; 0: by precision
@@ -54,8 +54,8 @@ Index polish_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, 
 
 /// X = x x^* as an answer with its residual, spectrum and certificate.
 template <typename Scalar>
-BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op,
-                                        const Reals<Scalar>& b, const Vector<Scalar>& x);
+BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
+                                        const Vector<Scalar>& x);
 
 /// sqrt(s_1) times the first eigenvector of X = U diag(d) U^*: the x of its dominant part.
 template <typename Scalar>

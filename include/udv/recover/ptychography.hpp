@@ -24,16 +24,16 @@ struct PtychographyOptions {
   /// One common factor on the amplitudes of all dark-field images, from the data: dark images that
   /// are too dark by the same factor contradict no picture, only their exposure.
   bool dark_gain = true;
-  bool dynamics = true;        ///< also try the starts that the lifted dynamics supply
-  Index columns = 8;           ///< of U in the dynamics
-  Index dynamics_steps = 64;   ///< iterations of the dynamics
+  bool dynamics = true;       ///< also try the starts that the lifted dynamics supply
+  Index columns = 8;          ///< of U in the dynamics
+  Index dynamics_steps = 64;  ///< iterations of the dynamics
   std::uint64_t seed = 0;
 };
 
 /// A start and what a fit from it reached.
 struct ImageCandidate {
-  std::string name;       ///< flat, dynamics, modulus
-  double residual = 1;    ///< relative amplitude residual on the images used
+  std::string name;     ///< flat, dynamics, modulus
+  double residual = 1;  ///< relative amplitude residual on the images used
 };
 
 struct PtychographyResult {

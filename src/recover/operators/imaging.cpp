@@ -148,7 +148,8 @@ Vector<Scalar> PtychographyOperator<Scalar>::to_image(const Vector<Scalar>& x) c
   const RowMatrix<Scalar> centred = Eigen::Map<const RowMatrix<Scalar>>(x.data(), rows, cols);
   RowMatrix<Scalar> spectrum = shifted<Scalar>(centred, false).transpose();
   Vector<Scalar> image(x.size());
-  BandFft<RealOf<Scalar>>(rows, cols, 0, cols, FFTW_BACKWARD).to_image(spectrum.data(), image.data());
+  BandFft<RealOf<Scalar>>(rows, cols, 0, cols, FFTW_BACKWARD)
+      .to_image(spectrum.data(), image.data());
   return image / std::sqrt(static_cast<RealOf<Scalar>>(image.size()));
 }
 

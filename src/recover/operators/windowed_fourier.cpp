@@ -82,10 +82,7 @@ template <typename Real>
 WindowedFourier<Real>::WindowedFourier(Index rows, Index cols, std::vector<Window> windows,
                                        std::vector<RowMatrix<Complex>> transfer,
                                        Direction direction)
-    : rows_(rows),
-      cols_(cols),
-      windows_(std::move(windows)),
-      transfer_(std::move(transfer)) {
+    : rows_(rows), cols_(cols), windows_(std::move(windows)), transfer_(std::move(transfer)) {
   require(!windows_.empty() && !transfer_.empty(), "imaging: no images");
   require(transfer_.size() == 1 || transfer_.size() == windows_.size(),
           "imaging: ", transfer_.size(), " transfer functions for ", windows_.size(), " images");

@@ -24,7 +24,8 @@ class AmplitudeLinearization final : public Linearization<Scalar> {
     op_.project(P, fields_);
     for (Index i = 0; i < fields_.rows(); ++i) {
       const Scalar e = directions_(i, 0), f = fields_(i, 0);
-      fields_(i, 0) = e * (weights_(i) * (std::real(e) * std::real(f) + std::imag(e) * std::imag(f)));
+      fields_(i, 0) =
+          e * (weights_(i) * (std::real(e) * std::real(f) + std::imag(e) * std::imag(f)));
     }
     Y.resize(P.rows(), 1);
     op_.back_project(fields_, Y);

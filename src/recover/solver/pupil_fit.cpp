@@ -51,8 +51,10 @@ class PhaseBasis {
     const Index terms = (kDegree + 1) * (kDegree + 2) / 2 - 1;
     monomials_.resize(static_cast<Index>(samples_.size()), terms);
     for (size_t s = 0; s < samples_.size(); ++s) {
-      const double f = 2.0 * static_cast<double>(samples_[s] / cols - rows / 2) / static_cast<double>(rows);
-      const double g = 2.0 * static_cast<double>(samples_[s] % cols - cols / 2) / static_cast<double>(cols);
+      const double f =
+          2.0 * static_cast<double>(samples_[s] / cols - rows / 2) / static_cast<double>(rows);
+      const double g =
+          2.0 * static_cast<double>(samples_[s] % cols - cols / 2) / static_cast<double>(cols);
       Index t = 0;
       for (int degree = 1; degree <= kDegree; ++degree)
         for (int k = 0; k <= degree; ++k)

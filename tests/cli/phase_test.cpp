@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+
+#include "cli/support.hpp"
+#include "udv/core/random.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/recover/phase.hpp"
+
+namespace udv::cli {
+namespace {
+
+using Complex = std::complex<double>;
+
+template <typename Scalar>
+struct Measured {
+  RowMatrix<Scalar> A;
+  Vector<Scalar> x;
+  Vector<double> b;
+};
+
+template <typename Scalar>
+Measured<Scalar> measured(Index n, Index p) {
+  Measured<Scalar> m;
+  Random random(21, 0);
+  m.A.resize(n, p);
+  m.x.resize(p);
+  random.fill_normal(m.A);
+  random.fill_normal(m.x);
+  m.b = (m.A * m.x).cwiseAbs2();
+  return m;
+}
+
+template <typename Scalar>
+void write(const Cli& cli, const Measured<Scalar>& m) {
+  cli.write("A.npy", io::npy_bytes({m.A.rows(), m.A.cols()}, m.A.data()));
+  cli.write("b.npy", io::npy_bytes({m.b.size()}, m.b.data()));
+  cli.write("x.npy", io::npy_bytes({m.x.size()}, m.x.data()));
+}
+
+Outcome phase(const Cli& cli, const std::string& flags = "") {
+  return cli.run("phase A.npy b.npy --out out --quiet " + flags);
+}
+
+TEST(Phase, RecoversARealVector) {
+  const Cli cli;
+  write(cli, measured<double>(160, 32));
+  EXPECT_EQ(phase(cli, "--truth x.npy").code, 0);
+  const Json run = cli.run_json();
+  EXPECT_LE(run["relative_error"], 1e-9);
+  EXPECT_EQ(run["rank"], 1);
+  EXPECT_EQ(run["scalar"], "float64");
+  EXPECT_EQ(run["certificate"]["verdict"], "global");
+  const io::Array x = io::read_npy(cli.path("out/x.npy"));
+  EXPECT_GT(*std::max_element(x.values.begin(), x.values.end()),
+            -*std::min_element(x.values.begin(), x.values.end()));
+}
+
+TEST(Phase, RecoversAComplexVectorWithItsLargestEntryReal) {
+  const Cli cli;
+  const auto m = measured<Complex>(200, 32);
+  write(cli, m);
+  EXPECT_EQ(phase(cli, "--truth x.npy").code, 0);
+  EXPECT_LE(cli.run_json()["relative_error"], 1e-9);
+  EXPECT_EQ(cli.run_json()["scalar"], "complex128");
+  const io::ComplexArray x = io::read_complex_npy(cli.path("out/x.npy"));
+  EXPECT_TRUE(x.is_complex);
+  const auto largest = *std::max_element(x.values.begin(), x.values.end(),
+                                         [](auto a, auto b) { return std::abs(a) < std::abs(b); });
+  EXPECT_EQ(largest.imag(), 0);
+  EXPECT_GT(largest.real(), 0);
+}
+
+TEST(Phase, RunsThePapersAlgorithm) {
+  const Cli cli;
+  write(cli, measured<double>(160, 16));
+  EXPECT_EQ(phase(cli, "--truth x.npy --polish off --max-iterations 200").code, 4);
+  EXPECT_EQ(cli.run_json()["iterations"], 200);
+  EXPECT_TRUE(cli.exists("out/x.npy"));
+}
+
+TEST(Phase, TakesMasks) {
+  const Cli cli;
+  Random random(3, 0);
+  RowMatrix<Complex> masks(6, 64);
+  RowMatrix<Complex> x(64, 1);
+  random.fill_normal(masks);
+  random.fill_normal(x);
+  Vector<double> b(6 * 64);
+  // |sum_jk m_jk x_jk exp(-2 pi i (j r + k c) / 8)|^2, as numpy.fft.fft2
+  for (Index l = 0; l < 6; ++l)
+    for (Index r = 0; r < 8; ++r)
+      for (Index c = 0; c < 8; ++c) {
+        Complex sum = 0;
+        for (Index j = 0; j < 8; ++j)
+          for (Index k = 0; k < 8; ++k)
+            sum += masks(l, 8 * j + k) * x(8 * j + k, 0) *
+                   std::polar(1.0, -2 * M_PI * double(j * r + k * c) / 8);
+        b(l * 64 + 8 * r + c) = std::norm(sum);
+      }
+  cli.write("A.npy", io::npy_bytes({6, 8, 8}, masks.data()));
+  cli.write("b.npy", io::npy_bytes({6, 8, 8}, b.data()));
+  cli.write("x.npy", io::npy_bytes({8, 8}, x.data()));
+  EXPECT_EQ(phase(cli, "--map masks --truth x.npy").code, 0);
+  EXPECT_LE(cli.run_json()["relative_error"], 1e-9);
+}
+
+TEST(Phase, SameSeedSameBytesForAnyThreads) {
+  const Cli cli;
+  write(cli, measured<Complex>(120, 24));
+  EXPECT_EQ(cli.run("phase A.npy b.npy --quiet --out one --threads 1").code, 0);
+  EXPECT_EQ(cli.run("phase A.npy b.npy --quiet --out two --threads 2").code, 0);
+  EXPECT_EQ(cli.text("one/x.npy"), cli.text("two/x.npy"));
+}
+
+struct BadCase {
+  std::string name;
+  std::function<void(const Cli&, Measured<double>&)> spoil;
+  std::string expected;
+};
+
+TEST(Phase, NamesWhatIsWrong) {
+  const std::vector<BadCase> cases{
+      {"negative", [](const Cli&, auto& m) { m.b(3) = -1; },
+       "udv: b.npy: value 3 is -1, an intensity is not negative\n"},
+      {"nan", [](const Cli&, auto& m) { m.A(0, 1) = std::nan(""); },
+       "udv: A.npy: value 1 (in row-major order) is not finite\n"},
+      {"short", [](const Cli&, auto& m) { m.b.conservativeResize(5); },
+       "udv: b.npy: shape 5 found, 40 intensities expected\n"},
+      {"zero", [](const Cli&, auto& m) { m.b.setZero(); },
+       "udv: b.npy: all 40 intensities are zero\n"},
+  };
+  for (const BadCase& item : cases) {
+    const Cli cli;
+    auto m = measured<double>(40, 8);
+    item.spoil(cli, m);
+    write(cli, m);
+    const Outcome outcome = phase(cli);
+    EXPECT_EQ(outcome.code, 3) << item.name;
+    EXPECT_EQ(outcome.err, item.expected);
+    EXPECT_FALSE(cli.exists("out")) << item.name;
+  }
+}
+
+TEST(Phase, RefusesComplexIntensitiesAndWrongShapes) {
+  const Cli cli;
+  auto m = measured<double>(40, 8);
+  write(cli, m);
+  const Vector<Complex> b = m.b.cast<Complex>();
+  cli.write("c.npy", io::npy_bytes({40}, b.data()));
+  EXPECT_EQ(cli.run("phase A.npy c.npy --out out").err,
+            "udv: c.npy: complex numbers found, intensities (real numbers) expected\n");
+  EXPECT_EQ(cli.run("phase b.npy b.npy --out out").err,
+            "udv: b.npy: shape 40 found, measurements x unknowns expected\n");
+  EXPECT_EQ(cli.run("phase A.npy b.npy --truth b.npy --out out").err,
+            "udv: b.npy: shape 40 found, 8 values expected\n");
+  EXPECT_EQ(cli.run("phase A.npy b.npy --restarts 0").code, 2);
+}
+
+}  // namespace
+}  // namespace udv::cli

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// udv ptycho on a made-up microscope; its data are written as .mat, .npz and HDF5.
+#include <matio.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "cli/support.hpp"
+#include "udv/io/png.hpp"
+#include "udv/recover/operators/imaging.hpp"
+
+namespace udv::cli {
+namespace {
+
+using Complex = std::complex<float>;
+
+constexpr Index kLow = 32, kHigh = 64, kImages = 25;
+constexpr double kNa = 0.1, kPixel = 1.8e-6, kWavelength = 532e-9;
+
+const char* const kSetup =
+    "[optics]\nwavelength_nm = 532\nna = 0.1\nsample_pixel_um = 1.8\nled_pitch_mm = 4\n"
+    "led_distance_mm = 90\nupsampling = 2\n"
+    "[leds]\norder = \"spiral\"\n[data]\nvariable = \"images\"\nkind = \"intensity\"\n";
+
+// Intensities of a sample with a dark square and a bump of phase, rows x cols x images.
+std::vector<double> images() {
+  Optics optics;
+  optics.wavelength_m = kWavelength;
+  optics.numerical_aperture = kNa;
+  optics.pixel_m = kPixel;
+  optics.led_pitch_mm = 4;
+  optics.led_distance_mm = 90;
+  const auto lights = illuminations(optics, spiral_order(kImages));
+  const PtychographyOperator<Complex> op(kHigh, kHigh,
+                                         spectrum_windows(optics, kLow, kLow, lights),
+                                         pupil(optics, kLow, kLow));
+  Vector<Complex> image(kHigh * kHigh);
+  for (Index r = 0; r < kHigh; ++r)
+    for (Index c = 0; c < kHigh; ++c) {
+      const bool square = r > 10 && r < 25 && c > 30 && c < 50;
+      const double bump = std::exp(-(std::pow(r - 40.0, 2) + std::pow(c - 20.0, 2)) / 60.0);
+      image(r * kHigh + c) = std::polar(square ? 0.4f : 1.0f, float(bump));
+    }
+  RowMatrix<Complex> fields;
+  op.project(RowMatrix<Complex>(op.from_image(image)), fields);
+  std::vector<double> values(static_cast<size_t>(fields.size()));
+  for (Index l = 0; l < kImages; ++l)
+    for (Index i = 0; i < kLow * kLow; ++i)
+      values[static_cast<size_t>(i * kImages + l)] = std::norm(fields(l * kLow * kLow + i, 0));
+  return values;
+}
+
+// MATLAB keeps the first index running fastest.
+void write_mat(const std::filesystem::path& path, const std::vector<double>& values) {
+  std::vector<double> turned(values.size());
+  for (size_t r = 0; r < kLow; ++r)
+    for (size_t c = 0; c < kLow; ++c)
+      for (size_t l = 0; l < kImages; ++l)
+        turned[(l * kLow + c) * kLow + r] = values[(r * kLow + c) * kImages + l];
+  mat_t* file = Mat_CreateVer(path.c_str(), nullptr, MAT_FT_MAT5);
+  size_t shape[3] = {kLow, kLow, kImages};
+  matvar_t* variable =
+      Mat_VarCreate("images", MAT_C_DOUBLE, MAT_T_DOUBLE, 3, shape, turned.data(), 0);
+  Mat_VarWrite(file, variable, MAT_COMPRESSION_NONE);
+  Mat_VarFree(variable);
+  Mat_Close(file);
+}
+
+struct Lab {
+  Cli cli;
+  std::vector<double> values = images();
+
+  Lab() {
+    cli.write("setup.toml", kSetup);
+    write_mat(cli.path("data.mat"), values);
+  }
+  Outcome run(const std::string& flags = "", const std::string& data = "data.mat") const {
+    return cli.run("ptycho " + data + " --setup setup.toml --out out --quiet " + flags);
+  }
+};
+
+TEST(Ptycho, RecoversAndPredictsHeldOutImages) {
+  const Lab lab;
+  const Outcome outcome = lab.run("--holdout-leds 3");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  const Json run = lab.cli.run_json();
+  EXPECT_LE(run["held_out_residual"], 0.05);
+  EXPECT_LE(run["amplitude_residual"], 0.02);
+  EXPECT_EQ(run["scalar"], "complex64");
+  EXPECT_EQ(run["rank"], 1);
+  EXPECT_EQ(run["leds"].size(), 25u);
+  EXPECT_EQ(run["candidates"], (Json{"flat", "dynamics", "modulus"}));
+  const io::ComplexArray x = io::read_complex_npy(lab.cli.path("out/x.npy"));
+  EXPECT_EQ(x.shape, (std::vector<Index>{kHigh, kHigh}));
+  const auto picture = io::read_png_gray(lab.cli.path("out/amplitude.png"));
+  EXPECT_EQ(picture.rows(), kHigh);
+  EXPECT_LT(picture(18, 40), 100);   // the dark square
+  EXPECT_GT(picture(50, 50), 150);
+  EXPECT_EQ(io::read_png_gray(lab.cli.path("out/phase.png")).cols(), kHigh);
+}
+
+TEST(Ptycho, ReadsNpzToTheSameBytes) {
+  const Lab lab;
+  io::Array array{{kLow, kLow, kImages}, lab.values};
+  io::write_npz(lab.cli.path("data.npz"), {{"images", array}});
+  EXPECT_EQ(lab.run("--candidates flat").code, 0);
+  const std::string of_mat = lab.cli.text("out/x.npy");
+  EXPECT_EQ(lab.run("--candidates flat", "data.npz").code, 0);
+  EXPECT_EQ(lab.cli.text("out/x.npy"), of_mat);
+}
+
+TEST(Ptycho, RunsThePapersAlgorithmWithSnapshots) {
+  const Lab lab;
+  const Outcome outcome =
+      lab.run("--method udu --step 0.1 --max-rank 4 --max-iterations 20 --snapshots 0,10,20");
+  EXPECT_EQ(outcome.code, 4) << outcome;
+  EXPECT_EQ(lab.cli.run_json()["iterations"], 20);
+  for (const char* name : {"amplitude-000000.png", "amplitude-000010.png", "phase-000020.png"})
+    EXPECT_TRUE(lab.cli.exists(std::string("out/") + name)) << name;
+}
+
+TEST(Ptycho, GoesOnAfterAnInterruptToTheSameBytes) {
+  const Lab lab;
+  const std::string flags = "--step 0.1 --max-rank 6 --max-iterations 1500";
+  EXPECT_EQ(lab.run(flags).code, 4);
+  const std::string whole = lab.cli.text("out/U.npy");
+  const std::string words =
+      "ptycho data.mat --setup setup.toml --out cut --quiet " + flags;
+  EXPECT_EQ(lab.cli.run(words + " --time-limit 0.05").code, 4);
+  EXPECT_EQ(lab.cli.run(words + " --resume").code, 4);
+  EXPECT_EQ(lab.cli.text("cut/U.npy"), whole);
+}
+
+TEST(Ptycho, NamesTheVariablesThatAreThere) {
+  const Lab lab;
+  std::string setup = kSetup;
+  setup.replace(setup.find("\"images\""), 8, "\"pictures\"");
+  lab.cli.write("setup.toml", setup);
+  const Outcome outcome = lab.run();
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.err,
+            "udv: data.mat: variable 'pictures' not there; found: images (32 x 32 x 25 double)\n");
+}
+
+TEST(Ptycho, NamesANegativePixel) {
+  Lab lab;
+  lab.values[(2 * kLow + 5) * kImages + 7] = -2;
+  write_mat(lab.cli.path("data.mat"), lab.values);
+  EXPECT_EQ(lab.run().err,
+            "udv: data.mat: variable 'images': image 8, pixel (2, 5) is -2, a number of at least 0 "
+            "expected\n");
+}
+
+TEST(Ptycho, RefusesEmptyImagesUnlessToldToDropThem) {
+  Lab lab;
+  for (size_t i = 0; i < kLow * kLow; ++i) lab.values[i * kImages + 4] = 0;
+  write_mat(lab.cli.path("data.mat"), lab.values);
+  const Outcome refused = lab.run();
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_EQ(refused.err,
+            "udv: data.mat: variable 'images': images 5 are all zero or saturated; --drop-bad leaves "
+            "them out\n");
+  EXPECT_FALSE(lab.cli.exists("out"));
+  const Outcome dropped = lab.run("--drop-bad --candidates flat");
+  EXPECT_EQ(dropped.code, 0);
+  EXPECT_EQ(lab.cli.run_json()["leds"].size(), 24u);
+}
+
+TEST(Ptycho, ReportsLedsThatContradictTheModel) {
+  Lab lab;
+  for (size_t i = 0; i < kLow * kLow; ++i) lab.values[i * kImages + 2] *= 0.2;
+  write_mat(lab.cli.path("data.mat"), lab.values);
+  const Outcome told = lab.run("--candidates flat");
+  EXPECT_EQ(told.err,
+            "udv: warning: LEDs 3 contradict the model (far too dark or too bright for their "
+            "place); --drop-bad leaves them out\n");
+  EXPECT_EQ(lab.cli.run_json()["contradicting_leds"], Json{3});
+  lab.run("--candidates flat --drop-bad");
+  EXPECT_EQ(lab.cli.run_json()["leds"].size(), 24u);
+}
+
+TEST(Ptycho, SaysWhichLedLeavesTheSpectrum) {
+  const Lab lab;
+  std::string setup = kSetup;
+  setup.replace(setup.find("led_pitch_mm = 4"), 16, "led_pitch_mm = 30");
+  lab.cli.write("setup.toml", setup);
+  const Outcome outcome = lab.run();
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_NE(outcome.err.find("LED 2"), std::string::npos) << outcome;
+}
+
+TEST(Ptycho, SnapshotsAreForTheGradientMethod) {
+  const Lab lab;
+  EXPECT_EQ(lab.run("--snapshots 0,10").code, 2);
+  EXPECT_EQ(lab.run("--step 0.1 --snapshots 0,x").code, 2);
+}
+
+// The real data set, where it is at hand.
+TEST(Ptycho, PredictsHeldOutImagesOfTheBloodSmear) {
+  const char* const folder = std::getenv("UDV_DATA");
+  const std::string data =
+      std::string(folder ? folder : "none") + "/ptychography/bloodsmear_green.mat";
+  if (!std::filesystem::exists(data)) GTEST_SKIP() << "needs ptychography in $UDV_DATA";
+  const Cli cli;
+  const std::string setup = std::string(UDV_EXAMPLES) + "/bloodsmear.toml";
+  const Outcome outcome = cli.run("ptycho " + data + " --setup " + setup +
+                                  " --out out --quiet --holdout-leds 8 --candidates flat");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_LE(cli.run_json()["held_out_residual"], 0.105);
+}
+
+}  // namespace
+}  // namespace udv::cli
