@@ -157,9 +157,11 @@ FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar
                        Stack<Scalar>& Z, const FitOptions& options, const FitMonitor& monitor) {
   Fit<Scalar> fit(op, b, Z, options);
   FitSummary summary;
+  // Rounding of the measurements themselves: nothing is to be gained below.
+  const double residual_target = std::max(options.residual_target, 8 * kEpsilon<Scalar>);
   int small_gains = 0;
   while (summary.outer < options.max_outer && small_gains < options.patience &&
-         fit.relative_residual() > options.residual_target &&
+         fit.relative_residual() > residual_target &&
          fit.gradient_norm() > options.gradient_target && !summary.stopped) {
     const double before = fit.objective();
     if (!fit.step()) break;
