@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "udv/recover/phase.hpp"
+
 #include <cmath>
 
 #include "cli/support.hpp"
 #include "udv/core/random.hpp"
 #include "udv/io/npy.hpp"
-#include "udv/recover/phase.hpp"
 
 namespace udv::cli {
 namespace {

@@ -31,8 +31,7 @@ std::vector<double> images() {
   optics.led_pitch_mm = 4;
   optics.led_distance_mm = 90;
   const auto lights = illuminations(optics, spiral_order(kImages));
-  const PtychographyOperator<Complex> op(kHigh, kHigh,
-                                         spectrum_windows(optics, kLow, kLow, lights),
+  const PtychographyOperator<Complex> op(kHigh, kHigh, spectrum_windows(optics, kLow, kLow, lights),
                                          pupil(optics, kLow, kLow));
   Vector<Complex> image(kHigh * kHigh);
   for (Index r = 0; r < kHigh; ++r)
@@ -94,7 +93,7 @@ TEST(Ptycho, RecoversAndPredictsHeldOutImages) {
   EXPECT_EQ(x.shape, (std::vector<Index>{kHigh, kHigh}));
   const auto picture = io::read_png_gray(lab.cli.path("out/amplitude.png"));
   EXPECT_EQ(picture.rows(), kHigh);
-  EXPECT_LT(picture(18, 40), 100);   // the dark square
+  EXPECT_LT(picture(18, 40), 100);  // the dark square
   EXPECT_GT(picture(50, 50), 150);
   EXPECT_EQ(io::read_png_gray(lab.cli.path("out/phase.png")).cols(), kHigh);
 }
@@ -124,8 +123,7 @@ TEST(Ptycho, GoesOnAfterAnInterruptToTheSameBytes) {
   const std::string flags = "--step 0.1 --max-rank 6 --max-iterations 1500";
   EXPECT_EQ(lab.run(flags).code, 4);
   const std::string whole = lab.cli.text("out/U.npy");
-  const std::string words =
-      "ptycho data.mat --setup setup.toml --out cut --quiet " + flags;
+  const std::string words = "ptycho data.mat --setup setup.toml --out cut --quiet " + flags;
   EXPECT_EQ(lab.cli.run(words + " --time-limit 0.05").code, 4);
   EXPECT_EQ(lab.cli.run(words + " --resume").code, 4);
   EXPECT_EQ(lab.cli.text("cut/U.npy"), whole);
@@ -157,9 +155,10 @@ TEST(Ptycho, RefusesEmptyImagesUnlessToldToDropThem) {
   write_mat(lab.cli.path("data.mat"), lab.values);
   const Outcome refused = lab.run();
   EXPECT_EQ(refused.code, 3);
-  EXPECT_EQ(refused.err,
-            "udv: data.mat: variable 'images': images 5 are all zero or saturated; --drop-bad leaves "
-            "them out\n");
+  EXPECT_EQ(
+      refused.err,
+      "udv: data.mat: variable 'images': images 5 are all zero or saturated; --drop-bad leaves "
+      "them out\n");
   EXPECT_FALSE(lab.cli.exists("out"));
   const Outcome dropped = lab.run("--drop-bad --candidates flat");
   EXPECT_EQ(dropped.code, 0);

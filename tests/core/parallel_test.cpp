@@ -5,16 +5,17 @@
 
 #include <atomic>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <stdexcept>
 #include <vector>
 
+#include "support/every_scalar.hpp"
 #include "support/random_data.hpp"
 
 namespace udv {
 namespace {
 
-using testing::kEps;
 using testing::random_rows;
 using testing::random_vector;
 using testing::ThreadCount;
@@ -94,18 +95,24 @@ TEST(ParallelBlocks, HandTheFloatingPointModeToEveryThread) {
   EXPECT_EQ(denormals, 0);
 }
 
-TEST(Dot, EqualsThePlainSum) {
+template <typename Scalar>
+class Dot : public ::testing::Test {};
+TYPED_TEST_SUITE(Dot, testing::EveryScalar, testing::ScalarName);
+
+TYPED_TEST(Dot, EqualsThePlainSum) {
   for (const Index size : {0, 1, 7, 4096, 4097, 100'000}) {
-    const Vector<double> a = random_vector(size, 1), b = random_vector(size, 2);
-    double plain = 0;
-    for (Index i = 0; i < size; ++i) plain += a(i) * b(i);
+    const auto a = random_vector<TypeParam>(size, 1), b = random_vector<TypeParam>(size, 2);
+    std::complex<double> plain = 0;
+    for (Index i = 0; i < size; ++i)
+      plain += std::conj(std::complex<double>(a(i))) * std::complex<double>(b(i));
     // Each of the `size` additions rounds a partial sum of at most |a| |b|.
-    EXPECT_NEAR(dot(a, b), plain, kEps * static_cast<double>(size) * a.norm() * b.norm());
+    EXPECT_NEAR(dot(a, b), plain.real(),
+                kEpsilon<TypeParam> * static_cast<double>(size) * a.norm() * b.norm());
   }
 }
 
-TEST(Dot, GivesTheSameBitsForAnyNumberOfThreads) {
-  const Vector<double> a = random_vector(1'000'003, 3), b = random_vector(1'000'003, 4);
+TYPED_TEST(Dot, GivesTheSameBitsForAnyNumberOfThreads) {
+  const auto a = random_vector<TypeParam>(1'000'003, 3), b = random_vector<TypeParam>(1'000'003, 4);
   std::vector<double> results;
   for (const int threads : kThreadCounts) {
     const ThreadCount guard(threads);
@@ -115,21 +122,24 @@ TEST(Dot, GivesTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(results[0], results[2]);
 }
 
-TEST(Dot, AddsBlocksOf4096InOrder) {
-  const Index size = 3 * 4096 + 5;
-  const Vector<double> a = random_vector(size, 5), b = random_vector(size, 6);
+TYPED_TEST(Dot, AddsBlocksOf4096InOrder) {
+  // 4096 real numbers: a complex number is two of them.
+  using Real = RealOf<TypeParam>;
+  const auto a = random_vector<TypeParam>(3 * 4096 + 5, 5);
+  const auto b = random_vector<TypeParam>(3 * 4096 + 5, 6);
+  const auto* left = reinterpret_cast<const Real*>(a.data());
+  const auto* right = reinterpret_cast<const Real*>(b.data());
+  const Index size = a.size() * static_cast<Index>(sizeof(TypeParam) / sizeof(Real));
   double in_order = 0;
-  for (Index begin = 0; begin < size; begin += 4096) {
-    const Index length = std::min<Index>(4096, size - begin);
-    in_order += dot(a.data() + begin, b.data() + begin, length);
-  }
+  for (Index begin = 0; begin < size; begin += 4096)
+    in_order += dot(left + begin, right + begin, std::min<Index>(4096, size - begin));
   EXPECT_EQ(dot(a, b), in_order);
 }
 
-TEST(SquaredNorm, IsTheDotProductWithItself) {
-  const RowMatrix<double> a = random_rows(30, 7, 7);
-  // 210 squares, all of one sign.
-  EXPECT_NEAR(squared_norm(a), a.squaredNorm(), 210 * kEps * a.squaredNorm());
+TYPED_TEST(Dot, WithItselfIsTheSquaredNorm) {
+  const auto a = random_rows<TypeParam>(30, 7, 7);
+  // 210 squares (420 where complex), all of one sign.
+  EXPECT_NEAR(squared_norm(a), a.squaredNorm(), 420 * kEpsilon<TypeParam> * a.squaredNorm());
 }
 
 TEST(FlushToZero, TurnsDenormalsIntoZerosAndBackAgain) {

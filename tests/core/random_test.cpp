@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <vector>
 
 namespace udv {
@@ -131,6 +132,39 @@ TEST(Random, BelowIsUnbiasedForLimitsNearTheRangeOfTheEngine) {
   int low = 0;
   for (int i = 0; i < kDraws; ++i) low += random.below(limit) < limit / 3 * 2;
   EXPECT_NEAR(low / double{kDraws}, 2.0 / 3, spread(0.48));
+}
+
+TEST(Random, FillsComplexArraysWithIndependentPartsOfVarianceOneInAll) {
+  Vector<std::complex<double>> z(kDraws);
+  Random random(12);
+  random.fill_normal(z);
+  Index i = 0, j = 0, k = 0;
+  const Moments re = moments([&] { return z(i++).real(); });
+  const Moments im = moments([&] { return z(j++).imag(); });
+  const Moments product = moments([&] {
+    const std::complex<double> value = z(k++);
+    return value.real() * value.imag();
+  });
+  for (const Moments& m : {re, im}) {
+    EXPECT_NEAR(m.mean, 0, spread(std::sqrt(0.5)));
+    EXPECT_NEAR(m.square, 0.5, spread(std::sqrt(0.5)));
+    EXPECT_NEAR(m.fourth, 0.75, spread(std::sqrt(6)));
+  }
+  EXPECT_NEAR(re.square + im.square, 1, spread(1));
+  EXPECT_NEAR(product.mean, 0, spread(0.5));
+}
+
+TEST(Random, DrawsTheSameNumbersInSinglePrecision) {
+  Vector<double> wide(100);
+  Vector<float> narrow(100);
+  Vector<std::complex<double>> complex_wide(100);
+  Vector<std::complex<float>> complex_narrow(100);
+  Random(13).fill_normal(wide);
+  Random(13).fill_normal(narrow);
+  Random(13).fill_normal(complex_wide);
+  Random(13).fill_normal(complex_narrow);
+  EXPECT_EQ(narrow, wide.cast<float>());
+  EXPECT_EQ(complex_narrow, complex_wide.cast<std::complex<float>>());
 }
 
 TEST(Random, FillsMatricesRowByRowWhateverTheirStorage) {

@@ -7,6 +7,7 @@
 #include <Eigen/SVD>
 #include <string>
 
+#include "support/every_scalar.hpp"
 #include "support/random_data.hpp"
 
 namespace udv {
@@ -139,6 +140,46 @@ INSTANTIATE_TEST_SUITE_P(Shapes, FactoredEigenOfShape,
                          [](const auto& info) {
                            return message(info.param.rows, "_columns_", info.param.columns);
                          });
+
+// The same against Eigen on formed matrices, over every scalar.
+template <typename Scalar>
+class FactoredSpectrum : public ::testing::Test {
+ protected:
+  const RowMatrix<Scalar> U = random_rows<Scalar>(9, 4, 7), V = random_rows<Scalar>(7, 4, 8);
+  const Reals<Scalar> d = random_weights<RealOf<Scalar>>(4, 9);
+  const Reals<Scalar> signed_d = random_vector<RealOf<Scalar>>(4, 10);
+
+  static Matrix<Scalar> gram(const RowMatrix<Scalar>& W) { return W.adjoint() * W; }
+  // As above, with four columns.
+  static double tolerance(double magnitude) { return 10 * 5 * kEpsilon<Scalar> * magnitude; }
+};
+TYPED_TEST_SUITE(FactoredSpectrum, testing::EveryScalar, testing::ScalarName);
+
+TYPED_TEST(FactoredSpectrum, OfAProductIsThatOfTheFormedMatrix) {
+  const RowMatrix<TypeParam> X = dense(this->U, this->d, this->V);
+  const auto svd = factored_svd(this->U, this->d, this->V);
+  const double limit = this->tolerance(this->U.norm() * this->V.norm());
+  EXPECT_NEAR((dense(svd.U, svd.s, svd.V) - X).norm(), 0, limit);
+  const Eigen::JacobiSVD<Matrix<TypeParam>> whole{Matrix<TypeParam>(X)};
+  const Vector<double> expected = whole.singularValues().template cast<double>().head(4);
+  EXPECT_NEAR((svd.s - expected).norm(), 0, limit);
+  for (const auto& W : {svd.U, svd.V})
+    EXPECT_NEAR((this->gram(W) - Matrix<TypeParam>::Identity(4, 4)).norm(), 0, this->tolerance(1));
+}
+
+TYPED_TEST(FactoredSpectrum, OfASymmetricProductIsThatOfTheFormedMatrix) {
+  const RowMatrix<TypeParam> X = dense(this->U, this->signed_d, this->U);
+  const auto eigen = factored_eigen(this->U, this->signed_d);
+  const double limit = this->tolerance(this->U.squaredNorm() * this->signed_d.norm());
+  EXPECT_NEAR((dense(eigen.U, eigen.s, eigen.U) - X).norm(), 0, limit);
+  const Eigen::SelfAdjointEigenSolver<Matrix<TypeParam>> whole{Matrix<TypeParam>(X)};
+  Vector<double> padded = Vector<double>::Zero(9);
+  padded.head(4) = eigen.s;
+  std::sort(padded.begin(), padded.end());
+  EXPECT_NEAR((padded - whole.eigenvalues().template cast<double>()).norm(), 0, limit);
+  EXPECT_NEAR((this->gram(eigen.U) - Matrix<TypeParam>::Identity(4, 4)).norm(), 0,
+              this->tolerance(1));
+}
 
 TEST(NumericalRank, CountsValuesAboveAShareOfTheFirst) {
   const Vector<double> s = (Vector<double>(4) << 10, 1, 1e-8, 0).finished();

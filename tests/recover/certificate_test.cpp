@@ -6,39 +6,52 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 
+#include "support/every_scalar.hpp"
 #include "support/operator_laws.hpp"
 #include "support/planted_problems.hpp"
 
 namespace udv {
 namespace {
 
+using testing::BasicPlanted;
 using testing::kEps;
-using testing::PlantedProblem;
 using testing::random_rows;
 
-Factorization<double> truth_of(const PlantedProblem& planted, double scale = 1) {
-  const Stack<double> Z = planted.near(0);
+template <typename Scalar>
+Factorization<Scalar> truth_of(const BasicPlanted<Scalar>& planted, double scale = 1) {
+  const Stack<Scalar> Z = planted.near(0);
   const auto& method = method_named(Z.symmetric ? "udu" : "udv");
-  return Factorization<double>(method, Z, Vector<double>::Constant(Z.rank(), scale));
+  const auto weight = static_cast<RealOf<Scalar>>(scale);
+  return Factorization<Scalar>(method, Z, Reals<Scalar>::Constant(Z.rank(), weight));
 }
 
-Certificate certificate_of(const Problem& problem, const Factorization<double>& x,
+template <typename Scalar>
+Certificate certificate_of(const BasicProblem<Scalar>& problem, const Factorization<Scalar>& x,
                            CertificateOptions options = {}) {
   return certify(*problem.op, problem.b, x, options);
 }
 
 /// A*(z) as a matrix.
-Matrix<double> adjoint_of(const Problem& problem, const Vector<double>& z) {
-  return testing::adjoint_times(
-      *problem.op, z, RowMatrix<double>::Identity(problem.op->cols(), problem.op->cols()));
+template <typename Scalar>
+Matrix<Scalar> adjoint_of(const BasicProblem<Scalar>& problem, const Reals<Scalar>& z) {
+  return testing::adjoint_times(*problem.op, z, testing::identity<Scalar>(problem.op->cols()));
 }
 
 /// -lambda_min, or the largest singular value.
-double steepest(const Problem& problem, const Vector<double>& z) {
-  const Matrix<double> G = adjoint_of(problem, z);
+template <typename Scalar>
+double steepest(const BasicProblem<Scalar>& problem, const Reals<Scalar>& z) {
+  const Matrix<Scalar> G = adjoint_of(problem, z);
   return problem.op->symmetric()
-             ? -Eigen::SelfAdjointEigenSolver<Matrix<double>>(G).eigenvalues()(0)
-             : Eigen::JacobiSVD<Matrix<double>>(G).singularValues()(0);
+             ? -Eigen::SelfAdjointEigenSolver<Matrix<Scalar>>(G).eigenvalues()(0)
+             : Eigen::JacobiSVD<Matrix<Scalar>>(G).singularValues()(0);
+}
+
+/// A(X) - b
+template <typename Scalar>
+Reals<Scalar> residual_at(const BasicProblem<Scalar>& problem, const Factorization<Scalar>& x) {
+  Reals<Scalar> y;
+  x.measure(*problem.op, y);
+  return y - problem.b;
 }
 
 /// All entries of a symmetric matrix.
@@ -53,19 +66,61 @@ Problem full_symmetric(const Matrix<double>& B) {
   return completion(entries);
 }
 
-TEST(Certificate, OfTheTruthIsGlobal) {
-  for (const auto& planted : {testing::small_symmetric(), testing::small_rectangular()}) {
-    const Certificate found = certificate_of(planted.problem, truth_of(planted));
+template <typename Scalar>
+class CertificateOver : public ::testing::Test {
+ protected:
+  const std::vector<BasicPlanted<Scalar>> problems{
+      testing::planted_places<Scalar>(30, 30, true, 3, 4),
+      testing::planted_places<Scalar>(30, 25, false, 2, 4),
+      testing::planted_quadratic<Scalar>(15, 2, 220)};
+};
+TYPED_TEST_SUITE(CertificateOver, testing::EveryScalar, testing::ScalarName);
+
+TYPED_TEST(CertificateOver, TheTruthIsGlobal) {
+  CertificateOptions options;
+  options.tolerance = 1000 * kEpsilon<TypeParam>;
+  for (const auto& planted : this->problems) {
+    const Certificate found = certificate_of(planted.problem, truth_of(planted), options);
     EXPECT_EQ(found.verdict, Optimality::kGlobal);
-    EXPECT_LE(found.stationarity, 1000 * kEps);
-    EXPECT_LE(found.dual_infeasibility, 1000 * kEps);
+    EXPECT_LE(found.stationarity, options.tolerance);
+    EXPECT_LE(found.dual_infeasibility, options.tolerance);
   }
 }
 
-TEST(Certificate, OfAPointThatIsNotStationaryIsNotConverged) {
-  for (const auto& planted : {testing::small_symmetric(), testing::small_rectangular()})
+TYPED_TEST(CertificateOver, APointThatIsNotStationaryIsNotConverged) {
+  for (const auto& planted : this->problems)
     EXPECT_EQ(certificate_of(planted.problem, truth_of(planted, 0.9)).verdict,
               Optimality::kNotConverged);
+}
+
+TYPED_TEST(CertificateOver, FiguresAreThoseOfTheFormedGradient) {
+  for (const auto& planted : this->problems) {
+    const Factorization<TypeParam> x = truth_of(planted, 0.7);
+    const Matrix<TypeParam> G = adjoint_of(planted.problem, residual_at(planted.problem, x));
+    const double unit = steepest<TypeParam>(planted.problem, -planted.problem.b);
+    double slope = 0, curvature = 0;
+    for (Index c = 0; c < x.columns(); ++c) {
+      const Vector<TypeParam> u = x.stack().U().col(c), v = x.stack().V().col(c);
+      const bool one = x.stack().symmetric;
+      const double change = std::hypot((G * v).norm(), one ? 0 : (G.adjoint() * u).norm());
+      slope = std::max(slope, change / std::hypot(u.norm(), one ? 0 : v.norm()));
+      curvature = std::max<double>(curvature, std::abs(std::real(u.dot(G * v))) / u.squaredNorm());
+    }
+    const Certificate found = certificate_of(planted.problem, x);
+    // The unit comes from Lanczos, which stops at three digits.
+    EXPECT_NEAR(found.stationarity, slope / unit, 2e-3 * found.stationarity);
+    EXPECT_NEAR(found.complementarity, curvature / unit, 2e-3 * found.complementarity);
+  }
+}
+
+TYPED_TEST(CertificateOver, DualInfeasibilityIsTheSteepestDirectionLeft) {
+  for (const auto& planted : this->problems) {
+    Factorization<TypeParam> x = truth_of(planted);
+    x.remove({0});
+    const double expected = steepest(planted.problem, residual_at(planted.problem, x)) /
+                            steepest<TypeParam>(planted.problem, -planted.problem.b);
+    EXPECT_NEAR(certificate_of(planted.problem, x).dual_infeasibility, expected, 5e-3 * expected);
+  }
 }
 
 TEST(Certificate, OfNothingIsOneAsFarAsTheGradientAtZero) {
@@ -75,40 +130,6 @@ TEST(Certificate, OfNothingIsOneAsFarAsTheGradientAtZero) {
   const Certificate found = certificate_of(planted.problem, x);
   EXPECT_NEAR(found.dual_infeasibility, 1, 1e-12);
   EXPECT_EQ(found.verdict, Optimality::kStationary);
-}
-
-TEST(Certificate, FiguresAreThoseOfTheFormedGradient) {
-  for (const auto& planted : {testing::small_symmetric(), testing::small_rectangular()}) {
-    const Factorization<double> x = truth_of(planted, 0.7);
-    Vector<double> y;
-    x.measure(*planted.problem.op, y);
-    const Matrix<double> G = adjoint_of(planted.problem, y - planted.problem.b);
-    const double unit = steepest(planted.problem, -planted.problem.b);
-    double slope = 0, curvature = 0;
-    for (Index c = 0; c < x.columns(); ++c) {
-      const Vector<double> u = x.stack().U().col(c), v = x.stack().V().col(c);
-      const bool one = x.stack().symmetric;
-      const double change = std::hypot((G * v).norm(), one ? 0 : (G.transpose() * u).norm());
-      slope = std::max(slope, change / std::hypot(u.norm(), one ? 0 : v.norm()));
-      curvature = std::max(curvature, std::abs(u.dot(G * v)) / u.squaredNorm());
-    }
-    const Certificate found = certificate_of(planted.problem, x);
-    // The unit comes from Lanczos, which stops at three digits.
-    EXPECT_NEAR(found.stationarity, slope / unit, 2e-3 * found.stationarity);
-    EXPECT_NEAR(found.complementarity, curvature / unit, 2e-3 * found.complementarity);
-  }
-}
-
-TEST(Certificate, DualInfeasibilityIsTheSteepestDirectionLeft) {
-  for (const auto& planted : {testing::small_symmetric(), testing::small_rectangular()}) {
-    Factorization<double> x = truth_of(planted);
-    x.remove({0});
-    Vector<double> y;
-    x.measure(*planted.problem.op, y);
-    const double expected = steepest(planted.problem, y - planted.problem.b) /
-                            steepest(planted.problem, -planted.problem.b);
-    EXPECT_NEAR(certificate_of(planted.problem, x).dual_infeasibility, expected, 5e-3 * expected);
-  }
 }
 
 TEST(Certificate, OfABestFitOfTooLowARankIsStationary) {

@@ -106,9 +106,13 @@ TEST(CodedDiffraction, IsTheTransformOfTheMaskedImage) {
 TEST(CodedDiffraction, LeavesOutWholeImagesOnly) {
   const CodedDiffractionOperator<Complex> op({random_field(2, 2, 9), random_field(2, 2, 10)});
   EXPECT_EQ(op.subset({4, 5, 6, 7})->num_measurements(), 4);
-  EXPECT_EQ(error_of([&] { op.subset({0, 1, 2}); }),
+  EXPECT_EQ(error_of([&] {
+              op.subset({0, 1, 2});
+            }),
             "imaging: 3 measurements named, whole images of 4 expected");
-  EXPECT_EQ(error_of([&] { op.subset({0, 1, 2, 5}); }),
+  EXPECT_EQ(error_of([&] {
+              op.subset({0, 1, 2, 5});
+            }),
             "imaging: measurement 5 named, whole images in order expected");
 }
 

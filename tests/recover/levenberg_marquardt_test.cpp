@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "support/every_scalar.hpp"
 #include "support/planted_problems.hpp"
 
 namespace udv {
@@ -122,6 +123,20 @@ INSTANTIATE_TEST_SUITE_P(
         FitCase{"rank_one", [] { return planted_quadratic(12, 2, 90); }},
         FitCase{"user", [] { return testing::planted_by(testing::make_user(20, 8, false), 2); }}),
     [](const auto& info) { return info.param.name; });
+
+template <typename Scalar>
+class FitOver : public ::testing::Test {};
+TYPED_TEST_SUITE(FitOver, testing::EveryScalar, testing::ScalarName);
+
+TYPED_TEST(FitOver, EndsAtTheRoundingOfTheMeasurements) {
+  const auto planted = testing::planted_places<TypeParam>(25, 20, false, 2, 4);
+  const auto& [op, b] = planted.problem;
+  Stack<TypeParam> Z = planted.near(0.3);
+  const FitSummary first = fit_factors(*op, b, Z, {});
+  EXPECT_LE(std::sqrt(2 * first.objective), std::max(1e-13, 8 * kEpsilon<TypeParam>) * b.norm());
+  const FitSummary again = fit_factors(*op, b, Z, {});
+  EXPECT_EQ(again.inner, 0);
+}
 
 TEST(FitOptions, ResidualTargetEndsTheFit) {
   const auto planted = planted_entries(25, 25, true, 2, 4);

@@ -122,12 +122,13 @@ TEST(Phase, SaysWhatIsWrongWithItsOptions) {
 }
 
 TEST(FixedPhase, MakesTheLargestEntryRealAndPositive) {
-  const Vector<Complex> x = (Vector<Complex>(3) << Complex(1, 0), Complex(0, -4), Complex(2, 2))
-                                .finished();
+  const Vector<Complex> x =
+      (Vector<Complex>(3) << Complex(1, 0), Complex(0, -4), Complex(2, 2)).finished();
   const Vector<Complex> fixed = with_fixed_phase<Complex>(x);
   EXPECT_EQ(fixed(1), Complex(4, 0));
   EXPECT_NEAR(phase_error<Complex>(fixed, x), 0, 1e-15);
-  EXPECT_EQ(with_fixed_phase<double>(Vector<double>::Constant(2, -3)), Vector<double>::Constant(2, 3));
+  EXPECT_EQ(with_fixed_phase<double>(Vector<double>::Constant(2, -3)),
+            Vector<double>::Constant(2, 3));
   EXPECT_TRUE(with_fixed_phase<Complex>(Vector<Complex>::Zero(2)).isZero(0));
 }
 

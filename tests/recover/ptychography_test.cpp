@@ -79,8 +79,10 @@ TEST(Ptycho, RecoversAKnownSample) {
   EXPECT_LE(found.residual, 2e-3);
   // What no LED shows cannot be known: compare what is seen.
   const Vector<float> light = scene.op.diagonal(Vector<float>::Ones(scene.amplitudes.size()));
-  const Vector<Complex> seen = (light.array() > 0).select(scene.truth, Vector<Complex>::Zero(kHigh * kHigh));
-  const Vector<Complex> got = (light.array() > 0).select(found.spectrum, Vector<Complex>::Zero(kHigh * kHigh));
+  const Vector<Complex> seen =
+      (light.array() > 0).select(scene.truth, Vector<Complex>::Zero(kHigh * kHigh));
+  const Vector<Complex> got =
+      (light.array() > 0).select(found.spectrum, Vector<Complex>::Zero(kHigh * kHigh));
   EXPECT_LE(phase_error<Complex>(got, seen), 1e-2);
   EXPECT_EQ(found.candidates.size(), 3u);
   EXPECT_EQ(found.candidates[0].name, "flat");

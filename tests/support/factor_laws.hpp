@@ -12,37 +12,45 @@
 namespace udv::testing {
 
 /// A direction in (U, V) stacked and d.
+template <typename Scalar>
 struct FactorDirection {
-  RowMatrix<double> Z;
-  Vector<double> d;
+  RowMatrix<Scalar> Z;
+  Reals<Scalar> d;
 };
 
-inline Factorization<double> moved(const Factorization<double>& x, const FactorDirection& along,
-                                   double length) {
-  Stack<double> stack = x.stack();
-  stack.Z += length * along.Z;
-  return Factorization<double>(x.method(), stack, x.d() + length * along.d);
+template <typename Scalar>
+Factorization<Scalar> moved(const Factorization<Scalar>& x, const FactorDirection<Scalar>& along,
+                            double length) {
+  Stack<Scalar> stack = x.stack();
+  const auto step = static_cast<RealOf<Scalar>>(length);
+  stack.Z += step * along.Z;
+  return Factorization<Scalar>(x.method(), stack, x.d() + step * along.d);
 }
 
-inline double objective(const MeasurementOperator<double>& op, const Vector<double>& b,
-                        const Factorization<double>& x) {
-  Vector<double> y;
+template <typename Scalar>
+double objective(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                 const Factorization<Scalar>& x) {
+  Reals<Scalar> y;
   x.measure(op, y);
   return 0.5 * (y - b).squaredNorm();
 }
 
-inline double slope(const MeasurementOperator<double>& op, const Vector<double>& b,
-                    const Factorization<double>& x, const FactorDirection& along) {
-  Vector<double> residual;
-  FactorGradient<double> gradient;
+template <typename Scalar>
+double slope(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+             const Factorization<Scalar>& x, const FactorDirection<Scalar>& along) {
+  Reals<Scalar> residual;
+  FactorGradient<Scalar> gradient;
   x.differentiate(op, b, residual, gradient);
-  return gradient.Z.cwiseProduct(along.Z).sum() + gradient.d.dot(along.d);
+  return inner(gradient.Z, along.Z) + inner(gradient.d, along.d);
 }
 
-/// |f(x + h p) - f(x) - h <grad f, p>| = O(h^2): a quarter when h is halved.
-inline void expect_taylor_remainder_shrinks(const MeasurementOperator<double>& op,
-                                            const Vector<double>& b, const Factorization<double>& x,
-                                            const FactorDirection& along) {
+/// |f(x + h p) - f(x) - h <grad f, p>| = O(h^2): a quarter when h is halved. In double precision:
+/// in single there is no h for which rounding and the third order are both small.
+template <typename Scalar>
+void expect_taylor_remainder_shrinks(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                                     const Factorization<Scalar>& x,
+                                     const FactorDirection<Scalar>& along) {
+  if (sizeof(RealOf<Scalar>) < sizeof(double)) return;
   const double here = objective(op, b, x), gradient = slope(op, b, x, along);
   const auto remainder = [&](double h) {
     return std::abs(objective(op, b, moved(x, along, h)) - here - h * gradient);
@@ -52,10 +60,11 @@ inline void expect_taylor_remainder_shrinks(const MeasurementOperator<double>& o
 }
 
 /// The gradient is the central difference, up to eps^(2/3) where h = eps^(1/3).
-inline void expect_central_difference(const MeasurementOperator<double>& op,
-                                      const Vector<double>& b, const Factorization<double>& x,
-                                      const FactorDirection& along) {
-  const double h = std::cbrt(kEps);
+template <typename Scalar>
+void expect_central_difference(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                               const Factorization<Scalar>& x,
+                               const FactorDirection<Scalar>& along) {
+  const double h = std::cbrt(kEpsilon<Scalar>);
   const double ahead = objective(op, b, moved(x, along, h));
   const double behind = objective(op, b, moved(x, along, -h));
   const double gradient = slope(op, b, x, along);
@@ -63,26 +72,27 @@ inline void expect_central_difference(const MeasurementOperator<double>& op,
 }
 
 /// A projection may be repeated, gives a feasible point, and no feasible point is nearer.
-inline void expect_projection_laws(const Factorization<double>& x, double alpha) {
-  Factorization<double> projected = x;
+template <typename Scalar>
+void expect_projection_laws(const Factorization<Scalar>& x, double alpha) {
+  Factorization<Scalar> projected = x;
   projected.project(alpha);
-  const auto distance = [&](const Factorization<double>& other) {
+  const auto distance = [&](const Factorization<Scalar>& other) {
     return std::hypot((x.stack().Z - other.stack().Z).norm(), (x.d() - other.d()).norm());
   };
   // A norm of some hundred entries and one multiplication round.
-  const double tolerance = 100 * kEps * alpha;
+  const double tolerance = 100 * kEpsilon<Scalar> * alpha;
   EXPECT_LE(projected.stack().U().norm(), alpha + tolerance);
   EXPECT_LE(projected.stack().V().norm(), alpha + tolerance);
   EXPECT_GE(projected.d().minCoeff(), 0);
-  Factorization<double> twice = projected;
+  Factorization<Scalar> twice = projected;
   twice.project(alpha);
   EXPECT_NEAR((twice.stack().Z - projected.stack().Z).norm(), 0, tolerance);
   EXPECT_EQ(twice.d(), projected.d());
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const RowMatrix<double>& Z = x.stack().Z;
-    const FactorDirection nearby{random_rows(Z.rows(), Z.cols(), 100 + seed),
-                                 random_vector(Z.cols(), 300 + seed)};
-    Factorization<double> other = moved(projected, nearby, 0.1);
+    const RowMatrix<Scalar>& Z = x.stack().Z;
+    const FactorDirection<Scalar> nearby{random_rows<Scalar>(Z.rows(), Z.cols(), 100 + seed),
+                                         random_vector<RealOf<Scalar>>(Z.cols(), 300 + seed)};
+    Factorization<Scalar> other = moved(projected, nearby, 0.1);
     other.project(alpha);
     EXPECT_LE(distance(projected), distance(other)) << "seed " << seed;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,27 +11,27 @@
 #include "support/random_data.hpp"
 #include "udv/recover/operators/dense.hpp"
 #include "udv/recover/operators/entries.hpp"
+#include "udv/recover/operators/imaging.hpp"
 #include "udv/recover/operators/rank_one.hpp"
 #include "udv/recover/operators/user.hpp"
 
 /// Every kind of measurement operator, small or large: the law tests run over this list, so a new
-/// operator is tested by one more line in operator_cases().
+/// operator is tested in every scalar by one more line in operator_cases().
 namespace udv::testing {
 
-using Operator = MeasurementOperator<double>;
-using OperatorPointer = std::shared_ptr<const Operator>;
+template <typename Scalar>
+using SharedOperator = std::shared_ptr<const MeasurementOperator<Scalar>>;
+using OperatorPointer = SharedOperator<double>;
 
+template <typename Scalar>
 struct OperatorCase {
   std::string name;
-  std::function<OperatorPointer(Index size)> make;  ///< an operator on matrices of `size` rows
-  Index large;            ///< size at which every kernel is cut into several blocks
-  bool subsets = true;    ///< can leave measurements out
-  bool unbiased = false;  ///< mean_gain() is that of a random Gaussian matrix
+  std::function<SharedOperator<Scalar>(Index size)> make;  ///< on matrices of `size` rows
+  Index large;             ///< size at which every kernel is cut into several blocks
+  bool subsets = true;     ///< can leave measurements out
+  bool unbiased = false;   ///< mean_gain() is that of a random Gaussian matrix
+  bool by_images = false;  ///< leaves out whole images only
 };
-
-inline void PrintTo(const OperatorCase& item, std::ostream* out) {
-  *out << item.name;
-}
 
 /// About half of the places of a matrix, in random order; every fifth line empty where wanted.
 inline Entries random_pattern(Index rows, Index cols, bool symmetric, bool gaps) {
@@ -49,22 +51,24 @@ inline Entries random_pattern(Index rows, Index cols, bool symmetric, bool gaps)
   return entries;
 }
 
-inline OperatorPointer make_entries(Index rows, Index cols, bool symmetric, bool gaps) {
-  return std::make_shared<EntriesOperator<double>>(random_pattern(rows, cols, symmetric, gaps));
+template <typename Scalar = double>
+SharedOperator<Scalar> make_entries(Index rows, Index cols, bool symmetric, bool gaps) {
+  return std::make_shared<EntriesOperator<Scalar>>(random_pattern(rows, cols, symmetric, gaps));
 }
 
-inline std::shared_ptr<const DenseOperator<double>> make_dense(Index rows, Index cols,
-                                                               bool symmetric) {
+template <typename Scalar = double>
+std::shared_ptr<const DenseOperator<Scalar>> make_dense(Index rows, Index cols, bool symmetric) {
   const Index n = 5 * rows;
-  return std::make_shared<DenseOperator<double>>(random_rows(n, rows * cols, 18), rows, cols,
-                                                 symmetric);
+  return std::make_shared<DenseOperator<Scalar>>(random_rows<Scalar>(n, rows * cols, 18), rows,
+                                                 cols, symmetric);
 }
 
 /// The functions of a dense operator as a user would write them. Where symmetric, the A_i given
 /// are not symmetric: the user operator has to see to that.
-inline UserFunctions<double> user_functions(Index rows, Index cols, bool symmetric) {
-  const auto dense = make_dense(rows, cols, false);
-  UserFunctions<double> functions{rows, cols, dense->num_measurements(), symmetric, {}, {}, {}};
+template <typename Scalar = double>
+UserFunctions<Scalar> user_functions(Index rows, Index cols, bool symmetric) {
+  const auto dense = make_dense<Scalar>(rows, cols, false);
+  UserFunctions<Scalar> functions{rows, cols, dense->num_measurements(), symmetric, {}, {}, {}};
   functions.apply = [dense](const auto& U, const auto& d, const auto& V, auto& y) {
     dense->apply(U, d, V, y);
   };
@@ -77,12 +81,34 @@ inline UserFunctions<double> user_functions(Index rows, Index cols, bool symmetr
   return functions;
 }
 
-inline OperatorPointer make_user(Index rows, Index cols, bool symmetric) {
-  return std::make_shared<UserOperator<double>>(user_functions(rows, cols, symmetric));
+template <typename Scalar = double>
+SharedOperator<Scalar> make_user(Index rows, Index cols, bool symmetric) {
+  return std::make_shared<UserOperator<Scalar>>(user_functions<Scalar>(rows, cols, symmetric));
 }
 
-inline OperatorPointer make_rank_one(Index rows) {
-  return std::make_shared<RankOneOperator<double>>(random_rows(5 * rows, rows, 19));
+template <typename Scalar = double>
+SharedOperator<Scalar> make_rank_one(Index rows) {
+  return std::make_shared<RankOneOperator<Scalar>>(random_rows<Scalar>(5 * rows, rows, 19));
+}
+
+/// Unknowns as an image of size / 4 x 4; windows of it that overlap, through a random pupil.
+template <typename Scalar>
+SharedOperator<Scalar> make_ptychography(Index size) {
+  using Complex = std::complex<double>;
+  const Index rows = size / 4;
+  std::vector<Window> windows;
+  for (const Index row : {0, 1})
+    for (const Index col : {0, 1}) windows.push_back({row, col});
+  return std::make_shared<PtychographyOperator<Scalar>>(rows, 4, windows,
+                                                        random_rows<Complex>(rows - 1, 3, 20));
+}
+
+template <typename Scalar>
+SharedOperator<Scalar> make_coded_diffraction(Index size) {
+  using Complex = std::complex<double>;
+  std::vector<RowMatrix<Complex>> masks;
+  for (std::uint64_t l = 0; l < 4; ++l) masks.push_back(random_rows<Complex>(size / 4, 4, 21 + l));
+  return std::make_shared<CodedDiffractionOperator<Scalar>>(masks);
 }
 
 inline Index narrower(Index rows) {
@@ -92,25 +118,60 @@ inline Index narrower(Index rows) {
 /// make(rows, cols, symmetric) as a function of the size alone.
 template <typename Make>
 auto sized(const Make& make, bool symmetric) {
-  return
-      [=](Index p) -> OperatorPointer { return make(p, symmetric ? p : narrower(p), symmetric); };
+  return [=](Index p) { return make(p, symmetric ? p : narrower(p), symmetric); };
 }
 
-inline const std::vector<OperatorCase>& operator_cases() {
-  const auto entries = [](Index p, Index q, bool s) { return make_entries(p, q, s, false); };
-  const auto gaps = [](Index p, Index q, bool s) { return make_entries(q, p, s, true); };
-  static const std::vector<OperatorCase> cases{
-      {"entries_rectangular", sized(entries, false), 200, true, true},
-      {"entries_symmetric", sized(entries, true), 240, true, true},
-      {"entries_with_gaps", sized(gaps, false), 280},
-      {"entries_symmetric_with_gaps", sized(gaps, true), 280},
-      {"dense_rectangular", sized(make_dense, false), 40, true, true},
-      {"dense_symmetric", sized(make_dense, true), 40, true, true},
-      {"rank_one", make_rank_one, 100},
-      {"user_rectangular", sized(make_user, false), 40, false},
-      {"user_symmetric", sized(make_user, true), 40, false},
+template <typename Scalar = double>
+const std::vector<OperatorCase<Scalar>>& operator_cases() {
+  const auto entries = [](Index p, Index q, bool s) {
+    return make_entries<Scalar>(p, q, s, false);
   };
+  const auto gaps = [](Index p, Index q, bool s) { return make_entries<Scalar>(q, p, s, true); };
+  static const std::vector<OperatorCase<Scalar>> cases = [&] {
+    std::vector<OperatorCase<Scalar>> list{
+        {"entries_rectangular", sized(entries, false), 200, true, true},
+        {"entries_symmetric", sized(entries, true), 240, true, true},
+        {"entries_with_gaps", sized(gaps, false), 280},
+        {"entries_symmetric_with_gaps", sized(gaps, true), 280},
+        {"dense_rectangular", sized(make_dense<Scalar>, false), 40, true, true},
+        {"dense_symmetric", sized(make_dense<Scalar>, true), 40, true, true},
+        {"rank_one", make_rank_one<Scalar>, 100},
+        {"user_rectangular", sized(make_user<Scalar>, false), 40, false},
+        {"user_symmetric", sized(make_user<Scalar>, true), 40, false},
+    };
+    if constexpr (kIsComplex<Scalar>) {
+      list.push_back({"ptychography", make_ptychography<Scalar>, 400});
+      list.push_back({"coded_diffraction", make_coded_diffraction<Scalar>, 400});
+      for (auto* item : {&list[list.size() - 2], &list.back()}) item->by_images = true;
+    }
+    return list;
+  }();
   return cases;
+}
+
+/// Calls law(case) for every operator.
+template <typename Scalar, typename Law>
+void for_every_operator(const Law& law) {
+  for (const OperatorCase<Scalar>& item : operator_cases<Scalar>()) {
+    SCOPED_TRACE(item.name);
+    law(item);
+  }
+}
+
+constexpr Index kSmallOperator = 12;
+
+/// Calls law(operator, width). Real kernels change where widths pass 16 and 32.
+template <typename Scalar, typename Law>
+void for_every_operator_and_width(const Law& law) {
+  const std::vector<Index> widths =
+      kIsComplex<Scalar> ? std::vector<Index>{1, 3, 17} : std::vector<Index>{1, 3, 16, 17, 33, 100};
+  for_every_operator<Scalar>([&](const OperatorCase<Scalar>& item) {
+    const SharedOperator<Scalar> op = item.make(kSmallOperator);
+    for (const Index width : widths) {
+      SCOPED_TRACE(width);
+      law(*op, width);
+    }
+  });
 }
 
 }  // namespace udv::testing

@@ -18,29 +18,40 @@ inline constexpr double kEps = std::numeric_limits<double>::epsilon();
 /// Streams of the library start at 1: tests take numbers that it never sees.
 inline constexpr std::uint64_t kTestStream = 1000;
 
-inline RowMatrix<double> random_rows(Index rows, Index cols, std::uint64_t seed) {
-  RowMatrix<double> values(rows, cols);
+template <typename Scalar = double>
+RowMatrix<Scalar> random_rows(Index rows, Index cols, std::uint64_t seed) {
+  RowMatrix<Scalar> values(rows, cols);
   Random random(seed, kTestStream);
   random.fill_normal(values);
   return values;
 }
 
-inline Vector<double> random_vector(Index size, std::uint64_t seed) {
-  return random_rows(size, 1, seed);
+template <typename Scalar = double>
+Vector<Scalar> random_vector(Index size, std::uint64_t seed) {
+  return random_rows<Scalar>(size, 1, seed);
 }
 
 /// Uniform in [0, 1).
-inline Vector<double> random_weights(Index size, std::uint64_t seed) {
-  Vector<double> values(size);
+template <typename Real = double>
+Vector<Real> random_weights(Index size, std::uint64_t seed) {
+  Vector<Real> values(size);
   Random random(seed, kTestStream);
-  for (double& value : values) value = random.uniform();
+  for (Real& value : values) value = static_cast<Real>(random.uniform());
   return values;
 }
 
-/// U diag(d) V^T, formed.
-inline RowMatrix<double> dense(const RowMatrix<double>& U, const Vector<double>& d,
-                               const RowMatrix<double>& V) {
-  return U * d.asDiagonal() * V.transpose();
+/// U diag(d) V^*, formed.
+template <typename Left, typename Weights, typename Right>
+RowMatrix<typename Left::Scalar> dense(const Eigen::MatrixBase<Left>& U,
+                                       const Eigen::MatrixBase<Weights>& d,
+                                       const Eigen::MatrixBase<Right>& V) {
+  return U * d.template cast<typename Left::Scalar>().asDiagonal() * V.adjoint();
+}
+
+/// Re <a, b>
+template <typename Left, typename Right>
+double inner(const Eigen::MatrixBase<Left>& a, const Eigen::MatrixBase<Right>& b) {
+  return std::real(a.conjugate().cwiseProduct(b).sum());
 }
 
 /// The message of the InvalidArgument that `action` throws.

@@ -37,9 +37,10 @@ DenseOperator<Scalar>::DenseOperator(RowMatrix<Scalar> measurements, Index rows,
       A = ((A + A.adjoint()) / RealOf<Scalar>(2)).eval();
     }
   }
-  // Symmetric matrices have p (p + 1) / 2 dimensions: that many share the gain.
-  mean_gain_ = measurements_.squaredNorm() /
-               static_cast<double>(symmetric ? rows * (rows + 1) / 2 : rows * cols);
+  // Real symmetric matrices have p (p + 1) / 2 dimensions: that many share the gain. Hermitian
+  // ones have p^2, and complex ones 2 p q for two numbers per measurement.
+  const Index dimensions = symmetric && !kIsComplex<Scalar> ? rows * (rows + 1) / 2 : rows * cols;
+  mean_gain_ = measurements_.squaredNorm() / static_cast<double>(dimensions);
 }
 
 template <typename Scalar>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "entries_linearization.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "entries_kernels.hpp"
 
@@ -32,8 +34,9 @@ inline Scalar short_dot(const Scalar* a, const Scalar* b, Index size) {
   return sum;
 }
 
-// Cholesky factor of block + damping I, packed as the block is, with 1 / L_rr on the diagonal.
-// Pivots are floored: only a preconditioner comes of it.
+// Cholesky factor of block + damping I, packed as the block is, with 1 / L_rr on the diagonal. A
+// block of more columns than entries is singular, so the damping is at least its rounding errors:
+// flooring pivots instead would let errors grow from one pivot to the next.
 template <typename Scalar>
 void factor_block(const Scalar* block, double damping, Index k, Scalar* factor) {
   for (Index r = 0; r < k; ++r) {
@@ -44,9 +47,10 @@ void factor_block(const Scalar* block, double damping, Index k, Scalar* factor) 
       if (c < r) {
         row[c] = value * other[c];
       } else {
-        const double floor = 500 * kEpsilon<Scalar> * block[packed_size(r) + r] + 1e-290;
-        row[r] =
-            static_cast<Scalar>(1 / std::sqrt(std::max(value + damping, std::max(floor, damping))));
+        const double rounding = 500 * kEpsilon<Scalar> * block[packed_size(r) + r] +
+                                1e18 * std::numeric_limits<Scalar>::min();
+        const double shift = std::max(damping, rounding);
+        row[r] = static_cast<Scalar>(1 / std::sqrt(std::max<double>(value, 0) + shift));
       }
     }
   }

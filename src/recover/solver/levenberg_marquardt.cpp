@@ -181,9 +181,11 @@ FitSummary minimise(const ResidualModel<Scalar>& model, RowMatrix<Scalar>& Z,
                     const FitOptions& options, const FitMonitor& monitor) {
   Fit<Scalar> fit(model, Z, options);
   FitSummary summary;
+  // Rounding of the measurements themselves: nothing is to be gained below.
+  const double residual_target = std::max(options.residual_target, 8 * kEpsilon<Scalar>);
   int small_gains = 0;
   while (summary.outer < options.max_outer && small_gains < options.patience &&
-         fit.relative_residual() > options.residual_target &&
+         fit.relative_residual() > residual_target &&
          fit.gradient_norm() > options.gradient_target && !summary.stopped) {
     const double before = fit.objective();
     if (!fit.step()) break;

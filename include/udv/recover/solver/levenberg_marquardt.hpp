@@ -9,13 +9,14 @@
 namespace udv {
 
 struct FitOptions {
-  double ridge = 0;                ///< mu in f(Z) = 1/2 |r(Z)|^2 + mu / 2 |Z|_F^2
-  int max_outer = 60;              ///< accepted steps
-  double small_gain = 0.01;        ///< a step that lowers f by less than this share ...
-  int patience = 2;                ///< ... so many times in a row ends the fit
-  double residual_target = 1e-13;  ///< relative residual |r| / |data| that ends the fit
-  double gradient_target = 0;      ///< |gradient|_F that ends the fit
-  int max_cg = 200;                ///< conjugate gradient steps per linear system
+  double ridge = 0;          ///< mu in f(Z) = 1/2 |r(Z)|^2 + mu / 2 |Z|_F^2
+  int max_outer = 60;        ///< accepted steps
+  double small_gain = 0.01;  ///< a step that lowers f by less than this share ...
+  int patience = 2;          ///< ... so many times in a row ends the fit
+  /// Relative residual |r| / |data| that ends the fit, at least 8 eps.
+  double residual_target = 1e-13;
+  double gradient_target = 0;  ///< |gradient|_F that ends the fit
+  int max_cg = 200;            ///< conjugate gradient steps per linear system
   double min_cg_tolerance = 1e-6;
 };
 
