@@ -96,6 +96,16 @@ Split split_images(const PtychoData& data, Index held_out, std::uint64_t seed) {
   return split;
 }
 
+// Upper left corners of the windows, one row per image used.
+RowMatrix<double> corners(const Operator& op) {
+  RowMatrix<double> list(op.images(), 2);
+  for (Index l = 0; l < op.images(); ++l) {
+    const Window& window = op.windows()[static_cast<size_t>(l)];
+    list.row(l) << static_cast<double>(window.row), static_cast<double>(window.col);
+  }
+  return list;
+}
+
 RowMatrix<Complex> as_image(const Operator& op, const Vector<Complex>& spectrum) {
   const Vector<Complex> image = with_fixed_phase<Complex>(op.to_image(spectrum));
   return Eigen::Map<const RowMatrix<Complex>>(image.data(), op.image_rows(), op.image_cols());
@@ -164,6 +174,7 @@ void finish(const Split& split, const PtychographyResult& found, bool automatic,
   const RowMatrix<Complex> image = as_image(*used, x);
   io::write_npy(folder / "x.npy", image);
   io::write_npy(folder / "pupil.npy", pupil);
+  io::write_npy(folder / "windows.npy", corners(*used));
   write_pictures(folder, "", image);
   if (automatic) {
     for (const ImageCandidate& candidate : found.candidates) {

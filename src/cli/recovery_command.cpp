@@ -137,8 +137,8 @@ void remove_file(const std::filesystem::path& path) {
 
 // Files of another run in this folder that the new one may not replace; run.json first.
 void forget_earlier_run(const std::filesystem::path& folder) {
-  for (const char* name :
-       {"run.json", "V.npy", "columns.npz", "predictions.csv", "center.npz", "x.npy"})
+  for (const char* name : {"run.json", "V.npy", "columns.npz", "predictions.csv", "center.npz",
+                           "x.npy", "pupil.npy", "windows.npy", "amplitude.png", "phase.png"})
     remove_file(folder / name);
 }
 
