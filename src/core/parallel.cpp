@@ -94,6 +94,46 @@ double dot(const float* a, const float* b, Index size) {
   return blocked_dot(a, b, size);
 }
 
+namespace {
+
+constexpr Index kEntryBlock = 1 << 15;
+
+template <typename Real>
+using Segment = Eigen::Map<Eigen::Array<Real, Eigen::Dynamic, 1>>;
+template <typename Real>
+using ConstSegment = Eigen::Map<const Eigen::Array<Real, Eigen::Dynamic, 1>>;
+
+template <typename Real>
+void blocked_add(Real factor, const Real* x, Real* y, Index size) {
+  parallel_blocks(size, kEntryBlock, [&](Index begin, Index end) {
+    Segment<Real>(y + begin, end - begin) += factor * ConstSegment<Real>(x + begin, end - begin);
+  });
+}
+
+template <typename Real>
+void blocked_scale(Real factor, Real* x, Index size) {
+  parallel_blocks(size, kEntryBlock,
+                  [&](Index begin, Index end) { Segment<Real>(x + begin, end - begin) *= factor; });
+}
+
+}  // namespace
+
+void add_scaled(double factor, const double* x, double* y, Index size) {
+  blocked_add(factor, x, y, size);
+}
+
+void add_scaled(float factor, const float* x, float* y, Index size) {
+  blocked_add(factor, x, y, size);
+}
+
+void scale(double factor, double* x, Index size) {
+  blocked_scale(factor, x, size);
+}
+
+void scale(float factor, float* x, Index size) {
+  blocked_scale(factor, x, size);
+}
+
 FlushToZero::FlushToZero() : saved_(float_mode()) {
   set_float_mode(saved_ | kFlushBits);
 }

@@ -35,6 +35,22 @@ double squared_norm(const Eigen::PlainObjectBase<Dense>& a) {
   return dot(a, a);
 }
 
+/// y += factor x and x *= factor, entry by entry, on all threads where that is worth it.
+void add_scaled(double factor, const double* x, double* y, Index size);
+void add_scaled(float factor, const float* x, float* y, Index size);
+void scale(double factor, double* x, Index size);
+void scale(float factor, float* x, Index size);
+
+/// A dense array of real or complex numbers as real ones: address and count.
+template <typename Scalar>
+RealOf<Scalar>* reals_of(Scalar* values) {
+  return reinterpret_cast<RealOf<Scalar>*>(values);
+}
+template <typename Scalar>
+const RealOf<Scalar>* reals_of(const Scalar* values) {
+  return reinterpret_cast<const RealOf<Scalar>*>(values);
+}
+
 /// Sets flush-to-zero while alive: columns on their way to zero would otherwise pass through
 /// denormal numbers, which are a hundred times slower.
 class FlushToZero {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/factors/factorization.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/instantiate.hpp"
@@ -22,6 +23,28 @@ void fill_with_norm(Rows&& rows, double norm, Random& random) {
   rows *= static_cast<Real>(norm / rows.norm());
 }
 
+constexpr Index kNumbersPerBlock = 1 << 14;
+
+// sums_c += Re sum_i conj(z_ic) g_ic over some rows.
+template <typename Scalar>
+void add_products(const Scalar* z, const Scalar* g, Index rows, Index k, RealOf<Scalar>* sums) {
+  constexpr Index kParts = kIsComplex<Scalar> ? 2 : 1;
+  const auto* a = reals_of(z);
+  const auto* b = reals_of(g);
+  for (Index i = 0; i < rows; ++i, a += kParts * k, b += kParts * k)
+    for (Index c = 0; c < k; ++c) {
+      sums[c] += a[kParts * c] * b[kParts * c];
+      if constexpr (kIsComplex<Scalar>) sums[c] += a[2 * c + 1] * b[2 * c + 1];
+    }
+}
+
+// g_ic *= weights_c over some rows.
+template <typename Scalar>
+void weigh_rows(const RealOf<Scalar>* weights, Index rows, Index k, Scalar* g) {
+  for (Index i = 0; i < rows; ++i, g += k)
+    for (Index c = 0; c < k; ++c) g[c] *= weights[c];
+}
+
 // products = column sums of Re conj(U) o G over the rows of U, then G = G diag(weights).
 template <typename Scalar>
 void weigh_columns(const Stack<Scalar>& Z, const Reals<Scalar>& weights, RowMatrix<Scalar>& G,
@@ -37,11 +60,30 @@ void weigh_columns(const Stack<Scalar>& Z, const Reals<Scalar>& weights, RowMatr
       for (Index i = 0; i < G.rows(); ++i) weight.scale(G.data() + i * k);
       sum.store(products.data());
     } else {
-      for (Index i = 0; i < Z.rows; ++i)
-        products += Z.Z.row(i).conjugate().cwiseProduct(G.row(i)).real().transpose();
-      for (Index i = 0; i < G.rows(); ++i) G.row(i).array() *= weights.transpose().array();
+      const Index block = std::max<Index>(16, kNumbersPerBlock / std::max<Index>(k, 1));
+      const Index blocks = (G.rows() + block - 1) / block;
+      Matrix<RealOf<Scalar>> partial = Matrix<RealOf<Scalar>>::Zero(k, blocks);
+      parallel_blocks(G.rows(), block, [&](Index begin, Index end) {
+        const Index of_u = std::clamp<Index>(Z.rows - begin, 0, end - begin);
+        add_products(Z.Z.data() + begin * k, G.data() + begin * k, of_u, k,
+                     partial.col(begin / block).data());
+        weigh_rows(weights.data(), end - begin, k, G.data() + begin * k);
+      });
+      for (Index b = 0; b < blocks; ++b) products += partial.col(b);
     }
   });
+}
+
+// Projects contiguous rows onto a Frobenius ball. True where they lay outside.
+template <typename Rows>
+bool project_rows(Rows&& rows, double radius) {
+  using Real = typename std::decay_t<Rows>::RealScalar;
+  const Index size = rows.size() * static_cast<Index>(sizeof(*rows.data()) / sizeof(Real));
+  auto* const values = reals_of(rows.data());
+  const double norm = std::sqrt(dot(values, values, size));
+  const bool outside = norm > radius;
+  if (outside) scale(static_cast<Real>(radius / norm), values, size);
+  return outside;
 }
 
 }  // namespace
@@ -104,7 +146,8 @@ void Factorization<Scalar>::differentiate(const MeasurementOperator<Scalar>& op,
 template <typename Scalar>
 void Factorization<Scalar>::take_step(const FactorGradient<Scalar>& gradient, double step) {
   const auto length = static_cast<RealOf<Scalar>>(step);
-  Z_.Z -= length * gradient.Z;
+  add_scaled(-length, reals_of(gradient.Z.data()), reals_of(Z_.Z.data()),
+             Z_.Z.size() * (kIsComplex<Scalar> ? 2 : 1));
   if (method_->diagonal) d_ -= length * gradient.d;
 }
 
@@ -112,8 +155,8 @@ template <typename Scalar>
 bool Factorization<Scalar>::project(double alpha) {
   bool active = false;
   if (method_->diagonal) {
-    active = project_frobenius_ball(Z_.U(), alpha);
-    if (!Z_.symmetric) active = project_frobenius_ball(Z_.V(), alpha) || active;
+    active = project_rows(Z_.U(), alpha);
+    if (!Z_.symmetric) active = project_rows(Z_.V(), alpha) || active;
     project_nonnegative(d_);
   }
   return active;

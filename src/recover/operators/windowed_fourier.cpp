@@ -10,9 +10,9 @@
 namespace udv {
 namespace {
 
-constexpr Index kMaxGroups = 16;
+constexpr Index kMaxGroups = 8;
 constexpr Index kSumBudget = 1 << 21;  // samples in the sums of all groups together
-constexpr Index kLineBlock = 16;
+constexpr Index kLineBlock = 16, kTileRows = 8;
 
 template <typename Complex>
 auto line(const Complex* data, Index size) {
@@ -154,7 +154,7 @@ Index WindowedFourier<Real>::groups(Index columns) const {
 template <typename Real>
 void WindowedFourier<Real>::spread(const ConstRows<Complex>& U,
                                    std::vector<Complex>& spectra) const {
-  const Index k = U.cols(), p = size();
+  const Index k = U.cols(), p = spectrum_stride();
   spectra.resize(static_cast<size_t>(k * p));
   parallel_blocks(cols_, kLineBlock, [&](Index begin, Index end) {
     for (Index r = 0; r < rows_; ++r)
@@ -167,16 +167,20 @@ void WindowedFourier<Real>::spread(const ConstRows<Complex>& U,
 // out = sum over the groups, in order.
 template <typename Real>
 void WindowedFourier<Real>::collect(const std::vector<Complex>& sums, Rows<Complex> out) const {
-  const Index k = out.cols(), p = size(), count = groups(k);
+  const Index k = out.cols(), p = spectrum_stride(), count = groups(k);
+  const auto add_line = [&](Index r, Index j) {
+    for (Index c = 0; c < k; ++c) {
+      const Index at = c * p + j * rows_ + r;
+      Complex total = sums[static_cast<size_t>(at)];
+      for (Index g = 1; g < count; ++g) total += sums[static_cast<size_t>(g * k * p + at)];
+      out(r * cols_ + j, c) = total;
+    }
+  };
+  // Tiles: both the transposed sums and the rows of the result stay near.
   parallel_blocks(cols_, kLineBlock, [&](Index begin, Index end) {
-    for (Index c = 0; c < k; ++c)
+    for (Index tile = 0; tile < rows_; tile += kTileRows)
       for (Index j = begin; j < end; ++j)
-        for (Index r = 0; r < rows_; ++r) {
-          const Index at = c * p + j * rows_ + r;
-          Complex total = sums[static_cast<size_t>(at)];
-          for (Index g = 1; g < count; ++g) total += sums[static_cast<size_t>(g * k * p + at)];
-          out(r * cols_ + j, c) = total;
-        }
+        for (Index r = tile; r < std::min(rows_, tile + kTileRows); ++r) add_line(r, j);
   });
 }
 
@@ -184,7 +188,7 @@ void WindowedFourier<Real>::collect(const std::vector<Complex>& sums, Rows<Compl
 template <typename Real>
 template <typename Body>
 void WindowedFourier<Real>::over_groups(Index columns, Workspace& work, const Body& body) const {
-  const Index count = groups(columns), p = size();
+  const Index count = groups(columns), p = spectrum_stride();
   work.sums.resize(static_cast<size_t>(count * columns * p));
   work.images.resize(count * columns * image_stride());
   work.window.setZero(count * image_stride());
@@ -208,7 +212,7 @@ void WindowedFourier<Real>::project(const ConstRows<Complex>& U, RowMatrix<Compl
   parallel_blocks(images(), 1, [&](Index l, Index) {
     Vector<Complex> window = Vector<Complex>::Zero(n), image(n);
     for (Index c = 0; c < k; ++c) {
-      load(l, spectra.data() + c * size(), window.data(), image.data());
+      load(l, spectra.data() + c * spectrum_stride(), window.data(), image.data());
       fields.col(c).segment(l * n, n) = image;
     }
   });
@@ -223,7 +227,7 @@ void WindowedFourier<Real>::back_project(const RowMatrix<Complex>& fields,
   over_groups(k, *work, [&](Index l, Complex* sums, Complex* image, Complex* window) {
     for (Index c = 0; c < k; ++c) {
       line(image, n) = fields.col(c).segment(l * n, n).array();
-      add(l, image, window, sums + c * size());
+      add(l, image, window, sums + c * spectrum_stride());
     }
   });
   collect((*work).sums, out);
@@ -242,12 +246,12 @@ void WindowedFourier<Real>::residual_products(const ConstRows<Complex>& U, const
   over_groups(k, *work, [&](Index l, Complex* sums, Complex* fields, Complex* window) {
     Real* const residual = z.data() + l * n;
     for (Index c = 0; c < k; ++c) {
-      load(l, spectra.data() + c * size(), window, fields + c * image_stride());
+      load(l, spectra.data() + c * spectrum_stride(), window, fields + c * image_stride());
       add_intensity(d(c), fields + c * image_stride(), n, residual);
     }
     for (Index c = 0; c < k; ++c) {
       scale(residual, n, fields + c * image_stride());
-      add(l, fields + c * image_stride(), window, sums + c * size());
+      add(l, fields + c * image_stride(), window, sums + c * spectrum_stride());
     }
   });
   collect((*work).sums, out);

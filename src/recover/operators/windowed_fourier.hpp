@@ -29,6 +29,9 @@ class WindowedFourier {
   Index size() const { return rows_ * cols_; }
   Index images() const { return static_cast<Index>(windows_.size()); }
   Index pixels() const { return low_rows_ * low_cols_; }
+  /// From one spectrum to the next in scratch memory: not a multiple of 4096 bytes, where the same
+  /// place of all of them would compete for one set of the cache.
+  Index spectrum_stride() const { return (size() + 511) / 512 * 512 + 8; }
   /// From one image to the next in scratch memory: each begins at an aligned address.
   Index image_stride() const { return (pixels() + 7) / 8 * 8; }
 

@@ -5,9 +5,12 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
+#include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
+
+constexpr Index kPixelBlock = 1 << 14;
 
 template <typename Scalar>
 class AmplitudeLinearization final : public Linearization<Scalar> {
@@ -22,11 +25,7 @@ class AmplitudeLinearization final : public Linearization<Scalar> {
 
   void normal_product(const RowMatrix<Scalar>& P, RowMatrix<Scalar>& Y) override {
     op_.project(P, fields_);
-    for (Index i = 0; i < fields_.rows(); ++i) {
-      const Scalar e = directions_(i, 0), f = fields_(i, 0);
-      fields_(i, 0) =
-          e * (weights_(i) * (std::real(e) * std::real(f) + std::imag(e) * std::imag(f)));
-    }
+    project_on_directions<Scalar>(weights_, directions_, fields_);
     Y.resize(P.rows(), 1);
     op_.back_project(fields_, Y);
   }
@@ -47,6 +46,27 @@ class AmplitudeLinearization final : public Linearization<Scalar> {
 };
 
 }  // namespace
+
+template <typename Scalar>
+void project_on_directions(const Reals<Scalar>& weights, const RowMatrix<Scalar>& directions,
+                           RowMatrix<Scalar>& fields) {
+  constexpr Index kParts = kIsComplex<Scalar> ? 2 : 1;
+  const auto* const w = weights.data();
+  const auto* const e = reals_of(directions.data());
+  auto* const f = reals_of(fields.data());
+  parallel_blocks(weights.size(), kPixelBlock, [&](Index begin, Index end) {
+#pragma omp simd
+    for (Index i = begin; i < end; ++i) {
+      if constexpr (kParts == 1) {
+        f[i] *= w[i];  // e = 1 or -1
+      } else {
+        const auto change = w[i] * (e[2 * i] * f[2 * i] + e[2 * i + 1] * f[2 * i + 1]);
+        f[2 * i] = change * e[2 * i];
+        f[2 * i + 1] = change * e[2 * i + 1];
+      }
+    }
+  });
+}
 
 template <typename Scalar>
 AmplitudeModel<Scalar>::AmplitudeModel(const IntensityOperator<Scalar>& op,
@@ -83,7 +103,10 @@ double AmplitudeModel<Scalar>::data_norm() const {
   return weights_.cwiseSqrt().cwiseProduct(amplitudes_).norm();
 }
 
-#define UDV_INSTANTIATE(Scalar) template class AmplitudeModel<Scalar>;
+#define UDV_INSTANTIATE(Scalar)                                                       \
+  template void project_on_directions(const Reals<Scalar>&, const RowMatrix<Scalar>&, \
+                                      RowMatrix<Scalar>&);                            \
+  template class AmplitudeModel<Scalar>;
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

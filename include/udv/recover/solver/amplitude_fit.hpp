@@ -37,4 +37,9 @@ void to_directions(RowMatrix<Scalar>& psi) {
   }
 }
 
+/// fields_i = w_i e_i Re(conj(e_i) fields_i): the part of a change of psi that changes |psi|.
+template <typename Scalar>
+void project_on_directions(const Reals<Scalar>& weights, const RowMatrix<Scalar>& directions,
+                           RowMatrix<Scalar>& fields);
+
 }  // namespace udv
