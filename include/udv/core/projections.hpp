@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <type_traits>
 
+#include "udv/core/parallel.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
 
-/// Projects U onto the Frobenius ball |U|_F <= radius. True where it lay outside.
+/// Projects U, whose entries lie one after the other, onto the Frobenius ball |U|_F <= radius.
+/// True where it lay outside.
 template <typename Dense>
 bool project_frobenius_ball(Dense&& U, double radius) {
-  const double norm = U.norm();
+  using Real = typename std::decay_t<Dense>::RealScalar;
+  const Index size = U.size() * static_cast<Index>(sizeof(*U.data()) / sizeof(Real));
+  auto* const values = reals_of(U.data());
+  const double norm = std::sqrt(dot(values, values, size));
   const bool outside = norm > radius;
-  if (outside) U *= static_cast<typename std::decay_t<Dense>::RealScalar>(radius / norm);
+  if (outside) scale(static_cast<Real>(radius / norm), values, size);
   return outside;
 }
 

@@ -74,18 +74,6 @@ void weigh_columns(const Stack<Scalar>& Z, const Reals<Scalar>& weights, RowMatr
   });
 }
 
-// Projects contiguous rows onto a Frobenius ball. True where they lay outside.
-template <typename Rows>
-bool project_rows(Rows&& rows, double radius) {
-  using Real = typename std::decay_t<Rows>::RealScalar;
-  const Index size = rows.size() * static_cast<Index>(sizeof(*rows.data()) / sizeof(Real));
-  auto* const values = reals_of(rows.data());
-  const double norm = std::sqrt(dot(values, values, size));
-  const bool outside = norm > radius;
-  if (outside) scale(static_cast<Real>(radius / norm), values, size);
-  return outside;
-}
-
 }  // namespace
 
 const std::array<Method, 4>& methods() {
@@ -155,8 +143,8 @@ template <typename Scalar>
 bool Factorization<Scalar>::project(double alpha) {
   bool active = false;
   if (method_->diagonal) {
-    active = project_rows(Z_.U(), alpha);
-    if (!Z_.symmetric) active = project_rows(Z_.V(), alpha) || active;
+    active = project_frobenius_ball(Z_.U(), alpha);
+    if (!Z_.symmetric) active = project_frobenius_ball(Z_.V(), alpha) || active;
     project_nonnegative(d_);
   }
   return active;
