@@ -31,6 +31,10 @@ void add_products(const Scalar* z, const Scalar* g, Index rows, Index k, RealOf<
   constexpr Index kParts = kIsComplex<Scalar> ? 2 : 1;
   const auto* a = reals_of(z);
   const auto* b = reals_of(g);
+  if (k == 1) {  // one chain of additions would wait for itself
+    sums[0] += static_cast<RealOf<Scalar>>(dot(a, b, kParts * rows));
+    return;
+  }
   for (Index i = 0; i < rows; ++i, a += kParts * k, b += kParts * k)
     for (Index c = 0; c < k; ++c) {
       sums[c] += a[kParts * c] * b[kParts * c];

@@ -11,7 +11,7 @@ namespace udv {
 namespace {
 
 constexpr Index kMaxGroups = 8;
-constexpr Index kSumBudget = 1 << 21;  // samples in the sums of all groups together
+constexpr Index kSumBudget = 1 << 20;  // samples in the sums of all groups together
 constexpr Index kLineBlock = 16, kTileRows = 8;
 
 template <typename Complex>
@@ -164,23 +164,23 @@ void WindowedFourier<Real>::spread(const ConstRows<Complex>& U,
   });
 }
 
-// out = sum over the groups, in order.
+// out = sum over the groups, in order; the sums of the first group become those of all.
 template <typename Real>
-void WindowedFourier<Real>::collect(const std::vector<Complex>& sums, Rows<Complex> out) const {
+void WindowedFourier<Real>::collect(std::vector<Complex>& sums, Rows<Complex> out) const {
   const Index k = out.cols(), p = spectrum_stride(), count = groups(k);
-  const auto add_line = [&](Index r, Index j) {
-    for (Index c = 0; c < k; ++c) {
-      const Index at = c * p + j * rows_ + r;
-      Complex total = sums[static_cast<size_t>(at)];
-      for (Index g = 1; g < count; ++g) total += sums[static_cast<size_t>(g * k * p + at)];
-      out(r * cols_ + j, c) = total;
-    }
+  const auto add_groups = [&](Index c, Index begin, Index end) {
+    const Index size = (end - begin) * rows_;
+    Complex* const first = sums.data() + c * p + begin * rows_;
+    for (Index g = 1; g < count; ++g) line(first, size) += line(first + g * k * p, size);
   };
   // Tiles: both the transposed sums and the rows of the result stay near.
   parallel_blocks(cols_, kLineBlock, [&](Index begin, Index end) {
+    for (Index c = 0; c < k; ++c) add_groups(c, begin, end);
     for (Index tile = 0; tile < rows_; tile += kTileRows)
       for (Index j = begin; j < end; ++j)
-        for (Index r = tile; r < std::min(rows_, tile + kTileRows); ++r) add_line(r, j);
+        for (Index r = tile; r < std::min(rows_, tile + kTileRows); ++r)
+          for (Index c = 0; c < k; ++c)
+            out(r * cols_ + j, c) = sums[static_cast<size_t>(c * p + j * rows_ + r)];
   });
 }
 
@@ -191,7 +191,8 @@ void WindowedFourier<Real>::over_groups(Index columns, Workspace& work, const Bo
   const Index count = groups(columns), p = spectrum_stride();
   work.sums.resize(static_cast<size_t>(count * columns * p));
   work.images.resize(count * columns * image_stride());
-  work.window.setZero(count * image_stride());
+  // Columns outside of the band are never written: zero once is zero for ever.
+  if (work.window.size() < count * image_stride()) work.window.setZero(count * image_stride());
   const Index share = (images() + count - 1) / count;
   parallel_blocks(count, 1, [&](Index g, Index) {
     Complex* const sums = work.sums.data() + g * columns * p;

@@ -60,7 +60,7 @@ class WindowedFourier {
   void add(Index l, Complex* image, Complex* window, Complex* spectrum) const;
   Index groups(Index columns) const;
   void spread(const ConstRows<Complex>& U, std::vector<Complex>& spectra) const;
-  void collect(const std::vector<Complex>& sums, Rows<Complex> out) const;
+  void collect(std::vector<Complex>& sums, Rows<Complex> out) const;
   template <typename Body>
   void over_groups(Index columns, Workspace& work, const Body& body) const;
 
