@@ -28,13 +28,16 @@ double nearest_turn(double angle, double to) {
 
 RowMatrix<std::uint8_t> gray_picture(const RowMatrix<double>& values) {
   RowMatrix<std::uint8_t> gray = RowMatrix<std::uint8_t>::Zero(values.rows(), values.cols());
-  if (values.size() == 0) return gray;
-  std::vector<double> sorted(values.data(), values.data() + values.size());
+  std::vector<double> sorted;
+  for (Index i = 0; i < values.size(); ++i)
+    if (std::isfinite(values.data()[i])) sorted.push_back(values.data()[i]);
+  if (sorted.empty()) return gray;
   std::sort(sorted.begin(), sorted.end());
   const auto cut = static_cast<size_t>(kCut * static_cast<double>(sorted.size()));
   const double black = sorted[cut], white = sorted[sorted.size() - 1 - cut];
   const double range = white > black ? white - black : 1;
   for (Index i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values.data()[i])) continue;
     const double level = std::clamp((values.data()[i] - black) / range, 0.0, 1.0);
     gray.data()[i] = static_cast<std::uint8_t>(std::lround(255 * level));
   }
@@ -67,7 +70,9 @@ RowMatrix<double> unwrapped_phase(const RowMatrix<std::complex<float>>& image) {
     const auto visit = [&](Index row, Index col) {
       if (row < 0 || col < 0 || row >= rows || col >= cols) return;
       const Index at = row * cols + col;
-      if (!done[static_cast<size_t>(at)]) edge.push({std::norm(image(row, col)), at, next.at});
+      const float quality = std::norm(image(row, col));
+      if (!done[static_cast<size_t>(at)])
+        edge.push({std::isfinite(quality) ? quality : 0.0f, at, next.at});
     };
     visit(r - 1, c);
     visit(r + 1, c);

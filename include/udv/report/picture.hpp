@@ -9,6 +9,7 @@
 namespace udv::report {
 
 /// Grey levels of numbers: the lowest and highest 0.2 % are black and white, the rest in between.
+/// Numbers that are not finite are black.
 RowMatrix<std::uint8_t> gray_picture(const RowMatrix<double>& values);
 
 /// |image| as grey levels.
