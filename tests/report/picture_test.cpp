@@ -44,7 +44,8 @@ TEST(GrayPicture, OfAConstantIsOneGrey) {
 TEST(UnwrappedPhase, FollowsARampOverManyTurns) {
   RowMatrix<Complex> image(5, 60);
   for (Index r = 0; r < 5; ++r)
-    for (Index c = 0; c < 60; ++c) image(r, c) = std::polar(1.0f + 0.01f * float(c), 0.7f * float(c));
+    for (Index c = 0; c < 60; ++c)
+      image(r, c) = std::polar(1.0f + 0.01f * float(c), 0.7f * float(c));
   const RowMatrix<double> phase = unwrapped_phase(image);
   for (Index c = 1; c < 60; ++c) EXPECT_NEAR(phase(2, c) - phase(2, c - 1), 0.7, 1e-4) << c;
 }
