@@ -2,6 +2,8 @@
 #include "udv/core/random.hpp"
 
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 namespace udv {
 
@@ -30,6 +32,14 @@ double Random::normal() {
   spare_ = y * factor;
   has_spare_ = true;
   return x * factor;
+}
+
+std::vector<Index> Random::permutation(Index size) {
+  std::vector<Index> order(static_cast<size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  for (Index i = 0; i < size; ++i)
+    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(i + below(size - i))]);
+  return order;
 }
 
 Index Random::below(Index limit) {

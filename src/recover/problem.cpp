@@ -105,11 +105,7 @@ std::pair<BasicProblem<Scalar>, BasicProblem<Scalar>> split(const BasicProblem<S
   const auto held = static_cast<Index>(std::llround(held_out_share * static_cast<double>(n)));
   require(held > 0 && held < n, "holdout: ", held, " of ", n,
           " measurements would be held out, at least 1 and fewer than all expected");
-  std::vector<Index> order(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  Random random(seed, kStreamHoldout);
-  for (Index i = 0; i < held; ++i)
-    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(i + random.below(n - i))]);
+  const std::vector<Index> order = Random(seed, kStreamHoldout).permutation(n);
   const auto part = [&](auto begin, auto end) {
     std::vector<Index> which(begin, end);
     std::sort(which.begin(), which.end());

@@ -24,10 +24,7 @@ double dot(const float* a, const float* b, Index size);
 /// Re <a, b>: a complex array counts as a real one of twice the length.
 template <typename Left, typename Right>
 double dot(const Eigen::PlainObjectBase<Left>& a, const Eigen::PlainObjectBase<Right>& b) {
-  using Real = RealOf<typename Left::Scalar>;
-  constexpr Index kParts = sizeof(typename Left::Scalar) / sizeof(Real);
-  return dot(reinterpret_cast<const Real*>(a.data()), reinterpret_cast<const Real*>(b.data()),
-             kParts * a.size());
+  return dot(reals_of(a.data()), reals_of(b.data()), kParts<typename Left::Scalar> * a.size());
 }
 
 template <typename Dense>
@@ -40,16 +37,6 @@ void add_scaled(double factor, const double* x, double* y, Index size);
 void add_scaled(float factor, const float* x, float* y, Index size);
 void scale(double factor, double* x, Index size);
 void scale(float factor, float* x, Index size);
-
-/// A dense array of real or complex numbers as real ones: address and count.
-template <typename Scalar>
-RealOf<Scalar>* reals_of(Scalar* values) {
-  return reinterpret_cast<RealOf<Scalar>*>(values);
-}
-template <typename Scalar>
-const RealOf<Scalar>* reals_of(const Scalar* values) {
-  return reinterpret_cast<const RealOf<Scalar>*>(values);
-}
 
 /// Sets flush-to-zero while alive: columns on their way to zero would otherwise pass through
 /// denormal numbers, which are a hundred times slower.

@@ -14,7 +14,7 @@ namespace udv {
 template <typename Dense>
 bool project_frobenius_ball(Dense&& U, double radius) {
   using Real = typename std::decay_t<Dense>::RealScalar;
-  const Index size = U.size() * static_cast<Index>(sizeof(*U.data()) / sizeof(Real));
+  const Index size = kParts<typename std::decay_t<Dense>::Scalar> * U.size();
   auto* const values = reals_of(U.data());
   const double norm = std::sqrt(dot(values, values, size));
   const bool outside = norm > radius;

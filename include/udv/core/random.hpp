@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <vector>
 
 #include "udv/core/types.hpp"
 
@@ -20,6 +21,7 @@ class Random {
   double normal();           ///< mean 0, variance 1 (polar method)
   Index below(Index limit);  ///< uniform in 0 .. limit - 1
   std::uint64_t bits() { return engine_(); }
+  std::vector<Index> permutation(Index size);  ///< of 0 .. size - 1
 
   template <typename Dense>
   void fill_normal(Eigen::MatrixBase<Dense>& values) {

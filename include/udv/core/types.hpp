@@ -17,6 +17,20 @@ using RealOf = typename Eigen::NumTraits<Scalar>::Real;
 template <typename Scalar>
 inline constexpr bool kIsComplex = Eigen::NumTraits<Scalar>::IsComplex;
 
+/// Real numbers that make one Scalar.
+template <typename Scalar>
+inline constexpr Eigen::Index kParts = kIsComplex<Scalar> ? 2 : 1;
+
+/// Scalars seen as real numbers, kParts as many.
+template <typename Scalar>
+RealOf<Scalar>* reals_of(Scalar* values) {
+  return reinterpret_cast<RealOf<Scalar>*>(values);
+}
+template <typename Scalar>
+const RealOf<Scalar>* reals_of(const Scalar* values) {
+  return reinterpret_cast<const RealOf<Scalar>*>(values);
+}
+
 /// As NumPy and run.json call it: float32, float64, complex64, complex128.
 template <typename Scalar>
 constexpr const char* scalar_name() {

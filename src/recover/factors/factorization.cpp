@@ -28,16 +28,16 @@ constexpr Index kNumbersPerBlock = 1 << 14;
 // sums_c += Re sum_i conj(z_ic) g_ic over some rows.
 template <typename Scalar>
 void add_products(const Scalar* z, const Scalar* g, Index rows, Index k, RealOf<Scalar>* sums) {
-  constexpr Index kParts = kIsComplex<Scalar> ? 2 : 1;
+  constexpr Index kStep = kParts<Scalar>;
   const auto* a = reals_of(z);
   const auto* b = reals_of(g);
   if (k == 1) {  // one chain of additions would wait for itself
-    sums[0] += static_cast<RealOf<Scalar>>(dot(a, b, kParts * rows));
+    sums[0] += static_cast<RealOf<Scalar>>(dot(a, b, kStep * rows));
     return;
   }
-  for (Index i = 0; i < rows; ++i, a += kParts * k, b += kParts * k)
+  for (Index i = 0; i < rows; ++i, a += kStep * k, b += kStep * k)
     for (Index c = 0; c < k; ++c) {
-      sums[c] += a[kParts * c] * b[kParts * c];
+      sums[c] += a[kStep * c] * b[kStep * c];
       if constexpr (kIsComplex<Scalar>) sums[c] += a[2 * c + 1] * b[2 * c + 1];
     }
 }
@@ -139,7 +139,7 @@ template <typename Scalar>
 void Factorization<Scalar>::take_step(const FactorGradient<Scalar>& gradient, double step) {
   const auto length = static_cast<RealOf<Scalar>>(step);
   add_scaled(-length, reals_of(gradient.Z.data()), reals_of(Z_.Z.data()),
-             Z_.Z.size() * (kIsComplex<Scalar> ? 2 : 1));
+             kParts<Scalar> * Z_.Z.size());
   if (method_->diagonal) d_ -= length * gradient.d;
 }
 

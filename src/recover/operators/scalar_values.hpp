@@ -5,10 +5,6 @@
 
 namespace udv {
 
-/// Real numbers that make one Scalar: 1, or 2 where it is complex.
-template <typename Scalar>
-inline constexpr Index kParts = kIsComplex<Scalar> ? 2 : 1;
-
 /// Real numbers seen as Scalars: the same ones, or pairs of them as complex numbers.
 template <typename Scalar>
 Scalar* as_scalars(RealOf<Scalar>* values) {

@@ -26,7 +26,7 @@ auto line(Complex* data, Index size) {
 // y += weight |psi|^2
 template <typename Real>
 void add_intensity(Real weight, const std::complex<Real>* psi, Index size, Real* y) {
-  const auto* const parts = reinterpret_cast<const Real*>(psi);
+  const auto* const parts = reals_of(psi);
 #pragma omp simd
   for (Index i = 0; i < size; ++i)
     y[i] += weight * (parts[2 * i] * parts[2 * i] + parts[2 * i + 1] * parts[2 * i + 1]);
@@ -35,7 +35,7 @@ void add_intensity(Real weight, const std::complex<Real>* psi, Index size, Real*
 // psi = z o psi
 template <typename Real>
 void scale(const Real* z, Index size, std::complex<Real>* psi) {
-  auto* const parts = reinterpret_cast<Real*>(psi);
+  auto* const parts = reals_of(psi);
 #pragma omp simd
   for (Index i = 0; i < size; ++i) {
     parts[2 * i] *= z[i];

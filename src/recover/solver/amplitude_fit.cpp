@@ -50,14 +50,13 @@ class AmplitudeLinearization final : public Linearization<Scalar> {
 template <typename Scalar>
 void project_on_directions(const Reals<Scalar>& weights, const RowMatrix<Scalar>& directions,
                            RowMatrix<Scalar>& fields) {
-  constexpr Index kParts = kIsComplex<Scalar> ? 2 : 1;
   const auto* const w = weights.data();
   const auto* const e = reals_of(directions.data());
   auto* const f = reals_of(fields.data());
   parallel_blocks(weights.size(), kPixelBlock, [&](Index begin, Index end) {
 #pragma omp simd
     for (Index i = begin; i < end; ++i) {
-      if constexpr (kParts == 1) {
+      if constexpr (!kIsComplex<Scalar>) {
         f[i] *= w[i];  // e = 1 or -1
       } else {
         const auto change = w[i] * (e[2 * i] * f[2 * i] + e[2 * i + 1] * f[2 * i + 1]);

@@ -25,7 +25,7 @@ class DenseOperator final : public MeasurementOperator<Scalar> {
                         const ConstRows<Scalar>& V, Rows<Scalar> for_u,
                         Rows<Scalar> for_v) const override;
   double mean_gain() const override { return mean_gain_; }
-  Index parts() const override { return kIsComplex<Scalar> && !this->symmetric() ? 2 : 1; }
+  Index parts() const override { return this->symmetric() ? 1 : kParts<Scalar>; }
   double norm_bound() const override;
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;

@@ -62,7 +62,7 @@ class EntriesOperator final : public MeasurementOperator<Scalar> {
                          Rows<Scalar> for_u, Rows<Scalar> for_v) const override;
   double mean_gain() const override;
   double norm_bound() const override { return 1.0; }
-  Index parts() const override { return kIsComplex<Scalar> ? 2 : 1; }
+  Index parts() const override { return kParts<Scalar>; }
   std::unique_ptr<Linearization<Scalar>> linearize(const Stack<Scalar>& Z) const override;
   /// sum_i min(k, entries of line i) - k^2 (symmetric: - k (k - 1) / 2): a line with fewer than k
   /// entries has only so many parameters that show.
