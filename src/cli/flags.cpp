@@ -138,6 +138,18 @@ RecoverOptions RecoveryFlags::options(std::uint64_t seed) const {
   return options;
 }
 
+void RecoveryFlags::check_for_intensities() const {
+  const auto refuse = [](const char* flag) {
+    throw CLI::ValidationError(flag, "has no meaning here: only with --polish off or a --step");
+  };
+  if (alpha != "auto") refuse("--alpha");
+  if (scale != "auto") refuse("--scale");
+  if (noise > 0) refuse("--noise");
+  if (holdout > 0) refuse("--holdout");
+  if (start != "nothing") refuse("--start");
+  if (shrinkage != "auto") refuse("--shrinkage");
+}
+
 void RecoveryFlags::describe(std::map<std::string, io::Setting>& config) const {
   config["method"] = method;
   config["max-rank"] = static_cast<std::int64_t>(max_rank);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/phase.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -23,11 +25,9 @@ struct PhaseFlags {
   int restarts = 5;
 };
 
-void check_finite(const std::string& path, const io::ComplexArray& array) {
-  for (size_t i = 0; i < array.values.size(); ++i)
-    require<IoError>(std::isfinite(array.values[i].real()) && std::isfinite(array.values[i].imag()),
-                     path, ": value ", i, " (in row-major order) is not finite");
-}
+// Intensities are squares of A, and the gain of their map a fourth power.
+constexpr double kLargestEntry = 1e70;
+constexpr Index kFewestIterations = 32;
 
 // b as real numbers, none of them negative.
 Vector<double> read_intensities(const PhaseFlags& flags, Index expected) {
@@ -71,7 +71,7 @@ io::ComplexArray read_map(const PhaseFlags& flags) {
   double largest = 0;
   for (const auto& value : A.values) largest = std::max(largest, std::abs(value));
   require<IoError>(largest > 0, flags.map, ": all values are zero");
-  check_magnitude(flags.map, largest);
+  check_magnitude(flags.map, largest, kLargestEntry);
   return A;
 }
 
@@ -114,25 +114,26 @@ BasicRecovery<Scalar> solve(const IntensityOperator<Scalar>& op, const Vector<do
                             const PhaseFlags& flags, const RecoverOptions& options,
                             const BasicHooks<Scalar>& hooks) {
   PhaseOptions phase;
+  if (options.method != "auto") phase.method = options.method;
   phase.columns = options.max_rank;
   phase.restarts = flags.restarts;
   phase.tolerance = options.tolerance.value_or(0);
+  phase.record = options.record;
   phase.seed = options.seed;
   if (options.max_iterations > 0) phase.max_iterations = options.max_iterations;
-  const auto start = std::chrono::steady_clock::now();
   Verdict verdict = Verdict::kContinue;
   const auto found = retrieve_phase<Scalar>(op, b, phase, [&](const IterationRecord& record) {
     return verdict = hooks.observer(record);
   });
   auto result = rank_one_recovery<Scalar>(op, b, found.x);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.method = phase.method;
+  result.seconds = found.seconds;
   result.iterations = found.iterations;
   result.history = found.history;
-  result.converged = found.solved || result.certificate.verdict != Optimality::kNotConverged;
-  result.stop_reason = verdict == Verdict::kInterrupt   ? StopReason::kInterrupted
-                       : verdict == Verdict::kTimeLimit ? StopReason::kTimeLimit
-                       : result.converged               ? StopReason::kConverged
-                                                        : StopReason::kIterationLimit;
+  // Nothing is a stationary point too, but no answer.
+  result.converged =
+      found.solved || (result.rank > 0 && result.certificate.verdict != Optimality::kNotConverged);
+  result.stop_reason = stop_reason(verdict, result.converged);
   return result;
 }
 
@@ -150,7 +151,7 @@ ExitCode run_as(const PhaseFlags& flags, const io::ComplexArray& A) {
   job.info.config["map"] = flags.kind;
   job.info.config["restarts"] = static_cast<std::int64_t>(flags.restarts);
   if (!flags.truth.empty()) job.info.config["truth"] = flags.truth;
-  if (flags.recovery.options(flags.common.seed).polish)
+  if (!flags.recovery.wants_gradient())
     job.solve = [op, b = job.problem.b, &flags](const RecoverOptions& options,
                                                 const BasicHooks<Scalar>& hooks) {
       return solve<Scalar>(*op, b, flags, options, hooks);
@@ -167,8 +168,20 @@ ExitCode run_as(const PhaseFlags& flags, const io::ComplexArray& A) {
   return run_recovery(std::move(job), flags.common, flags.recovery);
 }
 
-ExitCode run_phase(const PhaseFlags& flags) {
+void check_flags(const RecoveryFlags& flags) {
+  flags.check_for_intensities();
+  if (flags.max_iterations > 0 && flags.max_iterations < kFewestIterations)
+    throw CLI::ValidationError(
+        "--max-iterations",
+        fmt::format("{} found, at least {} expected", flags.max_iterations, kFewestIterations));
+}
+
+ExitCode run_phase(PhaseFlags flags) {
   flags.recovery.options(flags.common.seed);
+  if (flags.recovery.wants_gradient())
+    flags.recovery.polish = "off";
+  else
+    check_flags(flags.recovery);
   const io::ComplexArray A = read_map(flags);
   return A.is_complex || flags.kind == "masks" ? run_as<Complex>(flags, A)
                                                : run_as<double>(flags, A);

@@ -63,7 +63,7 @@ std::vector<Index> snapshot_list(const std::string& text) {
 
 // The paper's algorithm, as soon as a flag of it is given.
 bool wants_gradient(const RecoveryFlags& flags) {
-  return flags.polish == "off" || flags.step != "auto" || flags.method != "auto";
+  return flags.wants_gradient() || flags.method != "auto";
 }
 
 Vector<float> images_of(const Vector<float>& all, Index pixels, const std::vector<Index>& which) {
@@ -135,6 +135,7 @@ PtychographyOptions image_options(const PtychoFlags& flags) {
   options.dark_gain = flags.dark_gain == "on";
   options.dynamics = flags.candidates == "all";
   if (flags.recovery.max_rank > 0) options.columns = flags.recovery.max_rank;
+  options.record = flags.recovery.options(flags.common.seed).record;
   options.seed = flags.common.seed;
   return options;
 }
@@ -142,20 +143,17 @@ PtychographyOptions image_options(const PtychoFlags& flags) {
 // The auto mode; figures of it go into the job.
 BasicRecovery<Complex> solve(const Split& split, const PtychoFlags& flags,
                              const BasicHooks<Complex>& hooks, PtychographyResult& found) {
-  const auto start = std::chrono::steady_clock::now();
   Verdict verdict = Verdict::kContinue;
   found = recover_image(*split.used, split.used_amplitudes, split.used_dark, image_options(flags),
                         [&](const IterationRecord& r) { return verdict = hooks.observer(r); });
   const auto op = split.used->with_pupil(found.pupil);
   const Vector<float> b = split.used_amplitudes.cwiseAbs2();
   auto result = rank_one_recovery<Complex>(*op, b, found.spectrum);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = found.seconds;
   result.iterations = found.iterations;
   result.history = found.history;
   result.converged = !found.stopped;
-  result.stop_reason = verdict == Verdict::kInterrupt   ? StopReason::kInterrupted
-                       : verdict == Verdict::kTimeLimit ? StopReason::kTimeLimit
-                                                        : StopReason::kConverged;
+  result.stop_reason = stop_reason(verdict, result.converged);
   return result;
 }
 
@@ -206,6 +204,7 @@ ExitCode run_ptycho(PtychoFlags flags) {
   flags.recovery.options(flags.common.seed);
   const auto snapshots = snapshot_list(flags.snapshots);
   const bool automatic = !wants_gradient(flags.recovery);
+  if (automatic) flags.recovery.check_for_intensities();
   if (automatic && !snapshots.empty())
     throw CLI::ValidationError("--snapshots", "only with the gradient method: give --step");
   const PtychoData data = read_ptycho_data(flags.data, flags.setup, flags.drop_bad);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/ptycho_setup.hpp"
+#include "cli/recovery_command.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/variables.hpp"
@@ -13,6 +14,8 @@
 namespace udv::cli {
 namespace {
 
+// Fourth powers are added up in single precision.
+constexpr double kLargestAmplitude = 1e8;
 constexpr double kSaturatedShare = 0.01;  // of the pixels of an image at the largest value of all
 
 // All images as numbers, image by image.
@@ -137,6 +140,7 @@ std::vector<Index> numbers_of(const PtychoData& data, const std::vector<Index>& 
 
 void check_images(PtychoData& data, const std::string& what, bool drop_bad) {
   require<IoError>(data.amplitudes.maxCoeff() > 0, what, ": all images are zero");
+  check_magnitude(what, data.amplitudes.maxCoeff(), kLargestAmplitude);
   const auto bad = unusable(data);
   if (!bad.empty()) {
     const std::string text =

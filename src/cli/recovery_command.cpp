@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 
@@ -164,11 +165,15 @@ void add_freedom(const BasicRecovery<Scalar>& recovery, const MeasurementOperato
 
 }  // namespace
 
-void check_magnitude(const std::string& path, double largest) {
-  constexpr double kLargest = 1e150;
-  require<IoError>(largest > 1 / kLargest && largest < kLargest, path,
-                   ": the largest magnitude is ", largest, ", between ", 1 / kLargest, " and ",
-                   kLargest, " expected");
+void check_magnitude(const std::string& path, double largest, double limit) {
+  require<IoError>(largest > 1 / limit && largest < limit, path, ": the largest magnitude is ",
+                   largest, ", between ", 1 / limit, " and ", limit, " expected");
+}
+
+void check_finite(const std::string& path, const io::ComplexArray& array) {
+  for (size_t i = 0; i < array.values.size(); ++i)
+    require<IoError>(std::isfinite(array.values[i].real()) && std::isfinite(array.values[i].imag()),
+                     path, ": value ", i, " (in row-major order) is not finite");
 }
 
 void warn(const std::string& text) {

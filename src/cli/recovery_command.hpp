@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/exit_code.hpp"
+#include "udv/io/npy.hpp"
 #include "udv/recover/recover.hpp"
 #include "udv/recover/run_folder.hpp"
 
@@ -36,6 +37,10 @@ struct RecoveryFlags {
   void add_to(CLI::App& command);
   /// Throws CLI::ValidationError naming the flag where a value makes no sense.
   RecoverOptions options(std::uint64_t seed) const;
+  /// The gradient method alone is wanted: no polish, or a step of the caller's own.
+  bool wants_gradient() const { return polish == "off" || step != "auto"; }
+  /// Throws CLI::ValidationError naming a flag that an auto mode for intensities does not know.
+  void check_for_intensities() const;
   /// Every setting as used, for run.json.
   void describe(std::map<std::string, io::Setting>& config) const;
 };
@@ -51,8 +56,12 @@ class ShapeFlag {
   std::string text_;
 };
 
-/// Throws IoError unless the largest magnitude lies where squares neither overflow nor vanish.
-void check_magnitude(const std::string& path, double largest);
+/// Throws IoError unless the largest magnitude lies between 1 / limit and limit, where squares
+/// neither overflow nor vanish.
+void check_magnitude(const std::string& path, double largest, double limit = 1e150);
+
+/// Throws IoError naming the first value that is not finite.
+void check_finite(const std::string& path, const io::ComplexArray& array);
 
 /// A problem that a command has read, and what it wants to do with the answer.
 template <typename Scalar>

@@ -2,15 +2,14 @@
 #include "udv/recover/phase.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "core/instantiate.hpp"
+#include "recover/solver/recorder.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
-#include "udv/recover/solver/levenberg_marquardt.hpp"
 #include "udv/recover/solver/projected_gradient.hpp"
 
 namespace udv {
@@ -23,17 +22,27 @@ constexpr double kDeadShare = 1e-12;
 constexpr double kSameObjective = 1e-3;  // two cuts with the same answer
 constexpr double kNoiseResidual = 0.1;   // a repeated answer below this is taken for one with noise
 
-constexpr int kFlowSteps = 1000, kFlowWindow = 100;
+constexpr double kFirstStep = 1e-3;
+
+constexpr int kFlowSteps = 1000, kFlowWindow = 100, kFlowLook = 16;
 constexpr double kFlowWeight = 10;    // beta in w = 1 / (1 + beta psi / |W z|)
 constexpr double kFlowGain = 0.02;    // less per window ends the flow
 constexpr double kFlowTarget = 1e-3;  // amplitude residual
 template <typename Scalar>
 constexpr double kFlowStep = kIsComplex<Scalar> ? 6 : 2;
 
+// A step of the flow in terms of the intensities.
+template <typename Scalar>
+FitStep flow_step(const Reals<Scalar>& sizes, const Reals<Scalar>& amplitudes,
+                  const RowMatrix<Scalar>& z) {
+  const double squared = (sizes.cwiseAbs2() - amplitudes.cwiseAbs2()).squaredNorm();
+  return {0.5 * squared, kFlowStep<Scalar>, 1, z.norm()};
+}
+
 // z -= step diag^-1 W^* (w (1 - a / |W z|) W z), w = 1 / (1 + beta a / |W z|). Keeps the best z.
 template <typename Scalar>
-Index amplitude_flow(const IntensityOperator<Scalar>& op, const Reals<Scalar>& amplitudes,
-                     RowMatrix<Scalar>& z) {
+void amplitude_flow(const IntensityOperator<Scalar>& op, const Reals<Scalar>& amplitudes,
+                    RowMatrix<Scalar>& z, const FitMonitor& monitor) {
   using Real = RealOf<Scalar>;
   const Reals<Scalar> ones = Reals<Scalar>::Ones(amplitudes.size());
   const Real floor = std::numeric_limits<Real>::min();
@@ -42,8 +51,7 @@ Index amplitude_flow(const IntensityOperator<Scalar>& op, const Reals<Scalar>& a
   const double norm = amplitudes.norm();
   RowMatrix<Scalar> fields, back(z.rows(), 1), best = z;
   double best_residual = std::numeric_limits<double>::infinity(), before = best_residual;
-  Index step = 0;
-  for (; step < kFlowSteps; ++step) {
+  for (int step = 0; step < kFlowSteps; ++step) {
     op.project(z, fields);
     const Reals<Scalar> sizes = fields.col(0).cwiseAbs();
     const double residual = (sizes - amplitudes).norm() / norm;
@@ -52,6 +60,8 @@ Index amplitude_flow(const IntensityOperator<Scalar>& op, const Reals<Scalar>& a
       best = z;
     }
     if (residual < kFlowTarget || !std::isfinite(residual)) break;
+    if (monitor && step % kFlowLook == 0 && !monitor(flow_step<Scalar>(sizes, amplitudes, z)))
+      break;
     if (step > 0 && step % kFlowWindow == 0) {
       if (best_residual > (1 - kFlowGain) * before) break;
       before = best_residual;
@@ -65,7 +75,6 @@ Index amplitude_flow(const IntensityOperator<Scalar>& op, const Reals<Scalar>& a
     z.col(0) -= lengths.cwiseProduct(back.col(0));
   }
   z = best;
-  return step;
 }
 
 FitOptions polish_options(double residual_target) {
@@ -82,7 +91,7 @@ class Retrieval {
  public:
   Retrieval(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
             const PhaseOptions& options, const Observer& observer)
-      : op_(op), options_(options), observer_(observer) {
+      : op_(op), options_(options), recorder_(options.record, observer) {
     const double trace = op.trace_estimate(b);
     require(trace > 0 && std::isfinite(trace), "phase: the measured intensities sum to ", trace,
             ", a positive number expected");
@@ -92,8 +101,13 @@ class Retrieval {
   }
 
   PhaseRetrieval<Scalar> run() {
+    result_.x = Vector<Scalar>::Zero(op_.rows());
     for (int restart = 0; restart < options_.restarts && !done_; ++restart) run_dynamics(restart);
     result_.x *= static_cast<RealOf<Scalar>>(1 / std::sqrt(scale_));
+    result_.iterations = recorder_.next_iteration() - 1;
+    result_.seconds = recorder_.seconds();
+    recorder_.flush();
+    result_.history = recorder_.take_history();
     return std::move(result_);
   }
 
@@ -105,8 +119,7 @@ class Retrieval {
     return options;
   }
 
-  // From a random U_0, cut at doubling iterations.
-  void run_dynamics(int restart) {
+  Factorization<Scalar> random_factors(int restart) const {
     const std::uint64_t seed =
         restart == 0
             ? options_.seed
@@ -114,15 +127,38 @@ class Retrieval {
     const Index wanted = options_.columns > 0 ? options_.columns
                          : kIsComplex<Scalar> ? kComplexColumns
                                               : kRealColumns;
-    auto state = ProjectedGradient<Scalar>::start(
-        Factorization<Scalar>(method_named(options_.method), op_.rows(), op_.rows(),
-                              std::min(wanted, op_.rows()), kInitNorm, seed),
-        BasicStepRule<Scalar>());
+    return Factorization<Scalar>(method_named(options_.method), op_.rows(), op_.rows(),
+                                 std::min(wanted, op_.rows()), kInitNorm, seed);
+  }
+
+  // A share of |U| / |gradient|: small enough for maps whose rows are far from random.
+  double careful_step(const Factorization<Scalar>& factors) const {
+    Reals<Scalar> residual;
+    FactorGradient<Scalar> gradient;
+    factors.differentiate(op_, b_, residual, gradient);
+    return kFirstStep * factors.norm_u() / static_cast<double>(gradient.Z.norm());
+  }
+
+  // From a random U_0, cut at doubling iterations.
+  void run_dynamics(int restart) {
+    const Factorization<Scalar> factors = random_factors(restart);
+    if (!run_dynamics(factors, kFirstStep, restart))
+      run_dynamics(factors, careful_step(factors), restart);
+  }
+
+  // False where it diverged.
+  bool run_dynamics(const Factorization<Scalar>& factors, double first_step, int restart) {
+    auto state =
+        ProjectedGradient<Scalar>::start(factors, BasicStepRule<Scalar>(std::nullopt, first_step));
+    recorder_.next_run();
     int same = 0;
     for (Index until = kFirstCheckpoint; until <= options_.max_iterations && !done_; until *= 2) {
       ProjectedGradient<Scalar> solver(op_, b_, gradient_options(until));
-      solver.run(state, [&](const BasicGradientState<Scalar>& s) { return report(s); });
-      if (state.stop == GradientStop::kDiverged || result_.stopped) break;
+      solver.run(state, [&](const BasicGradientState<Scalar>& s) {
+        return go_on(recorder_.observe(s, 1 / (scale_ * scale_)));
+      });
+      if (state.stop == GradientStop::kDiverged) return false;
+      if (result_.stopped) break;
       const double before = result_.relative_residual;
       const double found = cut(state, restart);
       same = std::abs(found - result_.relative_residual) <= kSameObjective * found &&
@@ -131,24 +167,13 @@ class Retrieval {
                  : 0;
       done_ = done_ || result_.solved;
     }
-    result_.iterations += state.iteration;
     // The last cuts agree on the best answer and little is left: that is noise.
     done_ = done_ || (same > 0 && result_.relative_residual < kNoiseResidual);
+    return true;
   }
 
-  bool report(const BasicGradientState<Scalar>& state) {
-    if (!observer_) return true;
-    IterationRecord record;
-    record.iteration = result_.iterations + state.iteration;
-    record.objective = state.objective / (scale_ * scale_);
-    record.rank = state.live;
-    record.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    record.norm_u = state.factors.norm_u();
-    record.max_d = state.factors.d().maxCoeff();
-    record.step = state.step_rule.step();
-    if ((state.iteration & (state.iteration - 1)) == 0) result_.history.push_back(record);
-    result_.stopped = observer_(record) != Verdict::kContinue;
+  bool go_on(Verdict verdict) {
+    result_.stopped = result_.stopped || verdict != Verdict::kContinue;
     done_ = done_ || result_.stopped;
     return !result_.stopped;
   }
@@ -156,9 +181,12 @@ class Retrieval {
   // Rank 1, polished. Returns its relative residual; keeps it where it is the best.
   double cut(const BasicGradientState<Scalar>& state, int restart) {
     Vector<Scalar> x = dominant_vector<Scalar>(state.factors.stack().U(), state.factors.d());
-    result_.polish_steps += polish_phase(op_, b_, x);
+    polish_phase<Scalar>(op_, b_, x, [&](const FitStep& step) {
+      return go_on(recorder_.observe(step, 1 / (scale_ * scale_)));
+    });
+    recorder_.next_run(state.iteration);
     const double residual = intensity_residual(op_, b_, x);
-    if (residual < result_.relative_residual || result_.x.size() == 0) {
+    if (residual < result_.relative_residual) {
       result_.x = std::move(x);
       result_.relative_residual = residual;
       result_.restart = restart;
@@ -170,12 +198,11 @@ class Retrieval {
 
   const IntensityOperator<Scalar>& op_;
   const PhaseOptions& options_;
-  const Observer& observer_;
+  Recorder recorder_;
   Reals<Scalar> b_;
   double scale_ = 1, tolerance_ = 0;
   bool done_ = false;
   PhaseRetrieval<Scalar> result_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
@@ -191,14 +218,18 @@ void PhaseOptions::validate() const {
 }
 
 template <typename Scalar>
-Index polish_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, Vector<Scalar>& x) {
+void polish_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, Vector<Scalar>& x,
+                  const FitMonitor& monitor) {
   Stack<Scalar> Z(op.rows(), op.rows(), true, 1);
   Z.Z.col(0) = x;
   const Reals<Scalar> amplitudes = b.cwiseMax(0).cwiseSqrt();
-  Index steps = amplitude_flow(op, amplitudes, Z.Z);
-  steps += fit_factors(op, b, Z, polish_options(10 * kEpsilon<Scalar>)).outer;
+  bool wanted = true;
+  const FitMonitor watched = [&](const FitStep& step) {
+    return wanted = wanted && (!monitor || monitor(step));
+  };
+  amplitude_flow(op, amplitudes, Z.Z, watched);
+  if (wanted) fit_factors(op, b, Z, polish_options(10 * kEpsilon<Scalar>), watched);
   x = Z.Z.col(0);
-  return steps;
 }
 
 template <typename Scalar>
@@ -277,8 +308,8 @@ PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>& op, const
   template PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>&,               \
                                                  const Reals<Scalar>&, const PhaseOptions&,      \
                                                  const Observer&);                               \
-  template Index polish_phase(const IntensityOperator<Scalar>&, const Reals<Scalar>&,            \
-                              Vector<Scalar>&);                                                  \
+  template void polish_phase(const IntensityOperator<Scalar>&, const Reals<Scalar>&,             \
+                             Vector<Scalar>&, const FitMonitor&);                                \
   template Vector<Scalar> dominant_vector(const RowMatrix<Scalar>&, const Reals<Scalar>&);       \
   template BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>&,             \
                                                    const Reals<Scalar>&, const Vector<Scalar>&); \

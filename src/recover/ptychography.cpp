@@ -2,11 +2,10 @@
 #include "udv/recover/ptychography.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <numeric>
 
 #include "recover/solver/pupil_fit.hpp"
+#include "recover/solver/recorder.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
@@ -50,7 +49,7 @@ class Imaging {
         amplitudes_(amplitudes),
         dark_(dark),
         options_(options),
-        observer_(observer),
+        recorder_(options.record, observer),
         weights_(Vector<float>::Ones(amplitudes.size())),
         targets_(amplitudes) {}
 
@@ -59,12 +58,17 @@ class Imaging {
     try_start("flat", flat());
     if (options_.dynamics && !result_.stopped) {
       const Vector<Complex> lifted = from_dynamics();
-      if (!result_.stopped) try_start("dynamics", lifted);
-      if (!result_.stopped) try_start("modulus", without_phase(lifted));
+      const bool useful = lifted.allFinite() && lifted.norm() > 0;
+      if (useful && !result_.stopped) try_start("dynamics", lifted);
+      if (useful && !result_.stopped) try_start("modulus", without_phase(lifted));
     }
     refine();
     result_.spectrum = best_;
     result_.residual = amplitude_residual(*current_, amplitudes_, dark_, result_.dark_gain, best_);
+    result_.iterations = recorder_.next_iteration() - 1;
+    result_.seconds = recorder_.seconds();
+    recorder_.flush();
+    result_.history = recorder_.take_history();
     return std::move(result_);
   }
 
@@ -93,9 +97,11 @@ class Imaging {
     gradient.max_iterations = options_.dynamics_steps;
     gradient.dead_share = 1e-12;
     ProjectedGradient<Complex> solver(op_, scaled, gradient);
+    recorder_.next_run();
     solver.run(state, [&](const BasicGradientState<Complex>& s) {
-      return report(s.objective / (scale * scale), s.live, s.step_rule.step());
+      return go_on(recorder_.observe(s, 1 / (scale * scale)));
     });
+    if (state.stop == GradientStop::kDiverged) return Vector<Complex>::Zero(op_.rows());
     return static_cast<float>(1 / std::sqrt(scale)) *
            dominant_vector<Complex>(state.factors.stack().U(), state.factors.d());
   }
@@ -119,30 +125,21 @@ class Imaging {
   double fit_image(const Operator& op, Vector<Complex>& x, int max_outer) {
     const AmplitudeModel<Complex> model(op, targets_, weights_);
     RowMatrix<Complex> Z = x;
-    const auto summary = minimise<Complex>(
-        model, Z, image_options(max_outer),
-        [&](const FitStep& step) { return report(step.objective, 1, step.damping); });
+    const auto summary =
+        minimise<Complex>(model, Z, image_options(max_outer),
+                          [&](const FitStep& step) { return go_on(recorder_.observe(step, 1)); });
     x = Z.col(0);
     return summary.objective;
   }
 
-  bool report(double objective, Index live, double step) {
-    IterationRecord record;
-    record.iteration = ++result_.iterations;
-    record.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    record.objective = objective;
-    record.rank = live;
-    record.step = step;
-    result_.history.push_back(record);
-    if (observer_) result_.stopped = observer_(record) != Verdict::kContinue;
+  bool go_on(Verdict verdict) {
+    result_.stopped = result_.stopped || verdict != Verdict::kContinue;
     return !result_.stopped;
   }
 
   // Pupil, gain and image in turn.
   void refine() {
     const bool pupil = options_.refine_pupil != PupilRefinement::kOff;
-    if (!pupil && !use_gain()) return;
     const int rounds = pupil || use_gain() ? options_.pupil_rounds : 0;
     for (int round = 0; round < rounds && !result_.stopped; ++round) {
       if (pupil) {
@@ -189,14 +186,13 @@ class Imaging {
   const Vector<float>& amplitudes_;
   const std::vector<bool>& dark_;
   const PtychographyOptions& options_;
-  const Observer& observer_;
+  Recorder recorder_;
   Vector<float> weights_, targets_;
   const Operator* current_ = &op_;
   std::unique_ptr<Operator> replaced_;
   Vector<Complex> best_;
   double best_objective_ = 0;
   PtychographyResult result_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
@@ -246,12 +242,7 @@ std::vector<Index> contradicting_images(const Vector<float>& amplitudes, Index p
 }
 
 std::vector<Index> choose_held_out(const Operator& op, Index count, std::uint64_t seed) {
-  std::vector<Index> order(static_cast<size_t>(op.images()));
-  std::iota(order.begin(), order.end(), 0);
-  Random random(seed, kStreamHoldout);
-  for (size_t i = 0; i < order.size(); ++i)
-    std::swap(order[i],
-              order[i + static_cast<size_t>(random.below(static_cast<Index>(order.size() - i)))]);
+  const std::vector<Index> order = Random(seed, kStreamHoldout).permutation(op.images());
   std::vector<Index> held;
   const auto used_without = [&](Index candidate) {
     std::vector<Index> used;

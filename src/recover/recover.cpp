@@ -300,8 +300,7 @@ class Solve {
     result_.measurements = op.num_measurements();
     result_.symmetric = op.symmetric();
     result_.scale = scale_;
-    if (stop_ == Verdict::kInterrupt) result_.stop_reason = StopReason::kInterrupted;
-    if (stop_ == Verdict::kTimeLimit) result_.stop_reason = StopReason::kTimeLimit;
+    if (stop_ != Verdict::kContinue) result_.stop_reason = stop_reason(stop_, false);
     if (result_.stop_reason != StopReason::kDiverged) measure();
     unscale();
     if (stop_ != Verdict::kContinue) save();

@@ -113,6 +113,40 @@ TEST(Phase, SameSeedSameBytesForAnyThreads) {
   EXPECT_EQ(cli.text("one/x.npy"), cli.text("two/x.npy"));
 }
 
+TEST(Phase, StoppedBeforeTheFirstAnswerLeavesZeroAndSaysSo) {
+  const Cli cli;
+  write(cli, measured<double>(80, 16));
+  EXPECT_EQ(phase(cli, "--time-limit 1e-9").code, 4);
+  const Json run = cli.run_json();
+  EXPECT_EQ(run["rank"], 0);
+  EXPECT_EQ(run["relative_residual"], 1);
+  EXPECT_EQ(run["stop_reason"], "time limit");
+  EXPECT_EQ(io::read_npy(cli.path("out/x.npy")).values, std::vector<double>(16, 0.0));
+}
+
+// Rows 0..7, 8..15, ...: nearly parallel, the usual first step is far too long for them.
+TEST(Phase, RecoversFromRowsThatAreFarFromRandom) {
+  const Cli cli;
+  auto m = measured<double>(40, 8);
+  for (Index i = 0; i < m.A.size(); ++i) m.A.data()[i] = static_cast<double>(i);
+  m.b = (m.A * m.x).cwiseAbs2();
+  write(cli, m);
+  EXPECT_EQ(phase(cli).code, 0);
+  EXPECT_LE(cli.run_json()["relative_residual"], 1e-12);
+}
+
+TEST(Phase, TakesTheMethodAndRefusesWhatTheAutoModeDoesNotRead) {
+  const Cli cli;
+  write(cli, measured<double>(160, 16));
+  EXPECT_EQ(phase(cli, "--method bm").code, 0);
+  EXPECT_EQ(cli.run_json()["method"], "bm");
+  for (const std::string flag : {"--alpha 2", "--scale none", "--noise 1", "--max-iterations 5"}) {
+    const Outcome outcome = phase(cli, flag);
+    EXPECT_EQ(outcome.code, 2) << outcome;
+    EXPECT_EQ(outcome.err.find(flag.substr(0, flag.find(' '))), 0u) << outcome;
+  }
+}
+
 struct BadCase {
   std::string name;
   std::function<void(const Cli&, Measured<double>&)> spoil;
@@ -127,6 +161,8 @@ TEST(Phase, NamesWhatIsWrong) {
        "udv: A.npy: value 1 (in row-major order) is not finite\n"},
       {"short", [](const Cli&, auto& m) { m.b.conservativeResize(5); },
        "udv: b.npy: shape 5 found, 40 intensities expected\n"},
+      {"huge", [](const Cli&, auto& m) { m.A(0, 0) = 1e80; },
+       "udv: A.npy: the largest magnitude is 1e+80, between 1e-70 and 1e+70 expected\n"},
       {"zero", [](const Cli&, auto& m) { m.b.setZero(); },
        "udv: b.npy: all 40 intensities are zero\n"},
   };

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "udv/recover/operators/intensity.hpp"
+#include "udv/recover/solver/levenberg_marquardt.hpp"
 #include "udv/recover/solver/observer.hpp"
+#include "udv/recover/solver/options.hpp"
 #include "udv/recover/solver/recovery.hpp"
 
 namespace udv {
@@ -19,6 +21,7 @@ struct PhaseOptions {
   Index max_iterations = 1024;  ///< of the dynamics, per restart
   int restarts = 5;
   double tolerance = 0;  ///< relative residual of the intensities that ends it; 0: by precision
+  Recording record = Recording::kLog;
   std::uint64_t seed = 0;
 
   /// Throws InvalidArgument naming field and value.
@@ -28,14 +31,14 @@ struct PhaseOptions {
 /// x with |W x|^2 near b, up to a factor of modulus 1.
 template <typename Scalar>
 struct PhaseRetrieval {
-  Vector<Scalar> x;
+  Vector<Scalar> x;              ///< zero where no start led anywhere
   double relative_residual = 1;  ///< | |W x|^2 - b | / |b|
   bool solved = false;           ///< to the tolerance
   int restart = 0;               ///< that gave x, from 0
   Index checkpoint = 0;          ///< iteration of the dynamics that gave x
-  Index iterations = 0;          ///< of the dynamics, in all
-  Index polish_steps = 0;        ///< first- and second-order steps of all polishes
-  bool stopped = false;          ///< by the observer
+  Index iterations = 0;          ///< of dynamics and polishes, in all
+  double seconds = 0;
+  bool stopped = false;  ///< by the observer
   std::vector<IterationRecord> history;
 };
 
@@ -48,9 +51,10 @@ PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>& op, const
                                       const PhaseOptions& options = {},
                                       const Observer& observer = nullptr);
 
-/// The polish alone, from a start x. Returns the number of steps.
+/// The polish alone, from a start x, until the monitor wants no more.
 template <typename Scalar>
-Index polish_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, Vector<Scalar>& x);
+void polish_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, Vector<Scalar>& x,
+                  const FitMonitor& monitor = nullptr);
 
 /// X = x x^* as an answer with its residual, spectrum and certificate.
 template <typename Scalar>

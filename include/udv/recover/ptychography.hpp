@@ -7,6 +7,7 @@
 
 #include "udv/recover/operators/imaging.hpp"
 #include "udv/recover/solver/observer.hpp"
+#include "udv/recover/solver/options.hpp"
 
 namespace udv {
 
@@ -27,6 +28,7 @@ struct PtychographyOptions {
   bool dynamics = true;       ///< also try the starts that the lifted dynamics supply
   Index columns = 8;          ///< of U in the dynamics
   Index dynamics_steps = 64;  ///< iterations of the dynamics
+  Recording record = Recording::kLog;
   std::uint64_t seed = 0;
 };
 
@@ -44,6 +46,7 @@ struct PtychographyResult {
   std::vector<ImageCandidate> candidates;  ///< in the order tried
   std::string winner;
   Index iterations = 0;
+  double seconds = 0;
   bool stopped = false;  ///< by the observer
   std::vector<IterationRecord> history;
 };

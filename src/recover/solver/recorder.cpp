@@ -17,9 +17,10 @@ Index after(Index iteration) {
 }
 
 template <typename Scalar>
-IterationRecord record_of(const BasicGradientState<Scalar>& state, double seconds, double unit) {
+IterationRecord record_of(const BasicGradientState<Scalar>& state, Index iteration, double seconds,
+                          double unit) {
   IterationRecord record;
-  record.iteration = state.iteration;
+  record.iteration = iteration;
   record.seconds = seconds;
   record.objective = state.objective * unit;
   record.rank = state.live;
@@ -47,13 +48,13 @@ bool Recorder::wanted(Index iteration) const {
 
 template <typename Scalar>
 Verdict Recorder::observe(const BasicGradientState<Scalar>& state, double unit) {
-  latest_.iteration = state.iteration;
-  const bool record = wanted(state.iteration);
+  latest_.iteration = earlier_iterations_ + state.iteration;
+  const bool record = wanted(latest_.iteration);
   // Asking the clock costs as much as a small iteration: once in a while is enough.
   const bool look = record || state.iteration % 16 == 0;
   const double now = look ? seconds() : 0;
   if (!record && !(look && now - last_notice_ > kNoticeSeconds)) return Verdict::kContinue;
-  latest_ = record_of(state, now, unit);
+  latest_ = record_of(state, latest_.iteration, now, unit);
   if (record) {
     keep(latest_);
     keep_columns(state);
@@ -63,7 +64,7 @@ Verdict Recorder::observe(const BasicGradientState<Scalar>& state, double unit) 
 
 template <typename Scalar>
 void Recorder::finish(const BasicGradientState<Scalar>& state, double unit) {
-  latest_ = record_of(state, seconds(), unit);
+  latest_ = record_of(state, earlier_iterations_ + state.iteration, seconds(), unit);
 }
 
 Verdict Recorder::observe(const FitStep& step, double unit) {

@@ -14,6 +14,10 @@ class Recorder {
  public:
   Recorder(Recording recording, Observer observer);
 
+  /// A gradient run begins, or goes on after other steps, at its iteration `from`: it is counted on
+  /// from all that was before.
+  void next_run(Index from = 0) { earlier_iterations_ = latest_.iteration - from; }
+
   /// `unit` turns a scaled objective into the caller's units.
   template <typename Scalar>
   Verdict observe(const BasicGradientState<Scalar>& state, double unit);
@@ -46,6 +50,7 @@ class Recorder {
   Observer observer_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   double earlier_seconds_ = 0;
+  Index earlier_iterations_ = 0;
   double last_notice_ = -1;
   Index next_recorded_ = 1;
   Index num_columns_ = 0;

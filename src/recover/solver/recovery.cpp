@@ -22,6 +22,17 @@ std::string_view to_string(StopReason reason) {
   }
 }
 
+StopReason stop_reason(Verdict verdict, bool converged) {
+  switch (verdict) {
+    case Verdict::kInterrupt:
+      return StopReason::kInterrupted;
+    case Verdict::kTimeLimit:
+      return StopReason::kTimeLimit;
+    default:
+      return converged ? StopReason::kConverged : StopReason::kIterationLimit;
+  }
+}
+
 template <typename Scalar>
 Scalar BasicRecovery<Scalar>::predict(Index i, Index j) const {
   const RowMatrix<Scalar>& right = symmetric ? U : V;

@@ -14,6 +14,8 @@ namespace udv {
 
 enum class StopReason { kConverged, kIterationLimit, kTimeLimit, kInterrupted, kDiverged };
 std::string_view to_string(StopReason reason);
+/// Why a run ended that its observer let go on or not, and that converged or not.
+StopReason stop_reason(Verdict verdict, bool converged);
 
 /// Column sizes over time: row t belongs to iteration[t], one column per column of U_0.
 struct ColumnHistory {
