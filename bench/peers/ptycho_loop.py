@@ -3,11 +3,12 @@
 
 usage: ptycho_loop.py PROBLEM.npz udu|bm ITERATIONS [COLUMNS]
 The file holds amplitudes (L x m1 x n1), windows (L x 2, upper left corners in the centred
-spectrum), pupil (m1 x n1) and size (2, of the image). Written in two ways, all images at once
-and image by image (which stays in the cache); the faster counts. Single precision, two threads.
+spectrum), pupil (m1 x n1) and size (2, of the image). Written in three ways: as in the paper, with
+columns that are images; with columns that are spectra, all images at once; and image by image
+(which stays in the cache). Single precision, two threads.
 Prints one line per way: peer, way, microseconds per iteration, objective.
 
-Columns of U are spectra, so that no transform of the image is needed. With psi_lc the image of
+Where columns of U are spectra, no transform of the image is needed. With psi_lc the image of
 column c under LED l, by a unitary transform of pupil * window_l(u_c), and z_l = sum_c d_c
 |psi_lc|^2 - b_l, the gradient is G u_c = sum_l place_l(conj(pupil) * transform(z_l psi_lc)).
 udu: U <- P(U - eta 2 G U D), d <- max(d - eta Re diag(U* G U), 0); bm: d = 1, no projection.
@@ -56,6 +57,27 @@ def intensities(psi, d, squares):
     np.square(parts, out=squares)
     sums = d @ squares.reshape(*psi.shape[:-2], -1)
     return (sums[..., ::2] + sums[..., 1::2]).reshape(*psi.shape[:-3], *psi.shape[-2:])
+
+
+class AsWritten:
+    """Columns are images: their spectra, then windows of them, and all the way back."""
+
+    def __init__(self, problem, columns):
+        self.problem = problem
+
+    def gradient(self, U, d, G):
+        p = self.problem
+        spectra = fft2(U, norm="ortho", workers=WORKERS)
+        psi = ifft2(
+            np.stack([p.pupil * spectra[window] for window in p.windows]), norm="ortho", workers=WORKERS
+        )
+        z = np.einsum("c,lcij->lij", d, np.abs(psi) ** 2) - p.b
+        back = np.conj(p.pupil) * fft2(z[:, None] * psi, norm="ortho", workers=WORKERS)
+        sums = np.zeros_like(spectra)
+        for window, part in zip(p.windows, back):
+            sums[window] += part
+        G[...] = ifft2(sums, norm="ortho", workers=WORKERS)
+        return 0.5 * float(np.vdot(z, z))
 
 
 class AllAtOnce:
@@ -126,7 +148,7 @@ def run(peer, U, d, diagonal, iterations):
     return objective
 
 
-WAYS = {"all at once": AllAtOnce, "image by image": ImageByImage}
+WAYS = {"as written": AsWritten, "all at once": AllAtOnce, "image by image": ImageByImage}
 
 
 def main():

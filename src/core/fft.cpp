@@ -21,8 +21,7 @@ Index aligned_col(Index col) {
 }  // namespace
 
 template <typename Real>
-FftLines<Real>::FftLines(Index length, Index count, FftLayout from, FftLayout to, bool in_place,
-                         int sign) {
+FftLines<Real>::FftLines(Index length, Index count, FftLayout from, FftLayout to, int sign) {
   using Api = FftwApi<Real>;
   const std::lock_guard lock(planner);
   const int n = static_cast<int>(length);
@@ -30,9 +29,9 @@ FftLines<Real>::FftLines(Index length, Index count, FftLayout from, FftLayout to
   const auto extent = [&](FftLayout layout) {
     return (length - 1) * layout.stride + (count - 1) * layout.distance + 1;
   };
-  Vector<std::complex<Real>> first(extent(from)), second(in_place ? 0 : extent(to));
+  Vector<std::complex<Real>> first(extent(from)), second(extent(to));
   auto* const in = reinterpret_cast<typename Api::Complex*>(first.data());
-  auto* const out = in_place ? in : reinterpret_cast<typename Api::Complex*>(second.data());
+  auto* const out = reinterpret_cast<typename Api::Complex*>(second.data());
   plan_ = Api::plan_many(1, &n, static_cast<int>(count), in, nullptr, static_cast<int>(from.stride),
                          static_cast<int>(from.distance), out, nullptr, static_cast<int>(to.stride),
                          static_cast<int>(to.distance), sign, FFTW_ESTIMATE);
@@ -46,32 +45,41 @@ FftLines<Real>::~FftLines() {
 }
 
 template <typename Real>
-void FftLines<Real>::run(std::complex<Real>* from, std::complex<Real>* to) const {
+void FftLines<Real>::run(const std::complex<Real>* from, std::complex<Real>* to) const {
   using Raw = typename FftwApi<Real>::Complex;
-  FftwApi<Real>::execute(plan_, reinterpret_cast<Raw*>(from), reinterpret_cast<Raw*>(to));
+  // FFTW leaves the input of such plans as it is.
+  FftwApi<Real>::execute(plan_, reinterpret_cast<Raw*>(const_cast<std::complex<Real>*>(from)),
+                         reinterpret_cast<Raw*>(to));
 }
 
 template <typename Real>
 BandFft<Real>::BandFft(Index rows, Index cols, Index first_col, Index last_col, int sign)
     : rows_(rows),
+      cols_(cols),
       first_col_(aligned_col<Real>(first_col)),
       last_col_(last_col),
-      along_cols_(rows, last_col_ - first_col_, {1, rows}, {1, rows}, true, sign),
-      across_rows_(cols, rows, {rows, 1}, {1, cols}, false, sign),
-      along_rows_(cols, rows, {1, cols}, {1, cols}, true, -sign),
-      across_cols_(rows, last_col_ - first_col_, {cols, 1}, {1, rows}, false, -sign) {}
+      along_cols_(rows, last_col_ - first_col_, {1, rows}, {1, rows}, sign),
+      across_rows_(cols, rows, {rows, 1}, {1, cols}, sign),
+      along_rows_(cols, rows, {1, cols}, {1, cols}, -sign),
+      across_cols_(rows, last_col_ - first_col_, {cols, 1}, {1, rows}, -sign) {}
 
 template <typename Real>
-void BandFft<Real>::to_image(std::complex<Real>* spectrum, std::complex<Real>* image) const {
-  std::complex<Real>* const band = spectrum + first_col_ * rows_;
-  along_cols_.run(band, band);
-  across_rows_.run(spectrum, image);
+typename BandFft<Real>::Scratch BandFft<Real>::scratch() const {
+  const Vector<Complex> zero = Vector<Complex>::Zero(rows_ * cols_);
+  return {zero, zero, zero, zero};
 }
 
 template <typename Real>
-void BandFft<Real>::from_image(std::complex<Real>* image, std::complex<Real>* spectrum) const {
-  along_rows_.run(image, image);
-  across_cols_.run(image + first_col_, spectrum + first_col_ * rows_);
+void BandFft<Real>::to_image(Scratch& scratch, Complex* image) const {
+  const Index band = first_col_ * rows_;
+  along_cols_.run(scratch.input.data() + band, scratch.half.data() + band);
+  across_rows_.run(scratch.half.data(), image);
+}
+
+template <typename Real>
+void BandFft<Real>::from_image(const Complex* image, Scratch& scratch) const {
+  along_rows_.run(image, scratch.lines.data());
+  across_cols_.run(scratch.lines.data() + first_col_, scratch.output.data() + first_col_ * rows_);
 }
 
 template class FftLines<float>;

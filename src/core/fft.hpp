@@ -41,19 +41,18 @@ struct FftLayout {
 };
 
 /// `count` transforms of `length` samples, unnormalised: sum_j x_j exp(sign 2 pi i j k / length).
-/// In place where both layouts and addresses are the same. Plans are estimated, not measured: the
-/// same bits on every run. Data begin at multiples of kFftAlignment bytes: vector instructions need
-/// that.
+/// Never in place; the input stays as it is. Plans are estimated, not measured: the same bits on
+/// every run. Data begin at multiples of kFftAlignment bytes: vector instructions need that.
 template <typename Real>
 class FftLines {
  public:
-  FftLines(Index length, Index count, FftLayout from, FftLayout to, bool in_place, int sign);
+  FftLines(Index length, Index count, FftLayout from, FftLayout to, int sign);
   ~FftLines();
   FftLines(const FftLines&) = delete;
   FftLines& operator=(const FftLines&) = delete;
 
   /// May be called from several threads at once, on different data.
-  void run(std::complex<Real>* from, std::complex<Real>* to) const;
+  void run(const std::complex<Real>* from, std::complex<Real>* to) const;
 
  private:
   typename FftwApi<Real>::Plan plan_;
@@ -62,24 +61,33 @@ class FftLines {
 /// Two-dimensional transforms between images of rows x cols and their spectra, which lie transposed
 /// (cols x rows): so each transform is one pass along contiguous lines and one that transposes.
 /// Only the columns first_col to last_col of a spectrum are not zero (to_image) or wanted
-/// (from_image); the passes along the others are left out.
+/// (from_image); the passes along the others are left out. All passes go from one array to another
+/// one: in place, FFTW copies every line.
 template <typename Real>
 class BandFft {
  public:
+  using Complex = std::complex<Real>;
+
+  /// Arrays of one thread, cols x rows (spectra) or rows x cols (lines).
+  struct Scratch {
+    Vector<Complex> input;   ///< a spectrum for to_image; what is never written stays zero
+    Vector<Complex> output;  ///< the spectrum that from_image made
+    Vector<Complex> half;    ///< after the first pass of to_image, zero outside of the band
+    Vector<Complex> lines;   ///< after the first pass of from_image
+  };
+
   /// The sign is that of to_image; from_image has the other one.
   BandFft(Index rows, Index cols, Index first_col, Index last_col, int sign);
 
-  /// Columns of the band, widened so that it begins at an aligned address.
-  Index first_col() const { return first_col_; }
-  Index last_col() const { return last_col_; }
+  Scratch scratch() const;
 
-  /// The image of a spectrum whose columns outside of the band are zero; the spectrum is used up.
-  void to_image(std::complex<Real>* spectrum, std::complex<Real>* image) const;
-  /// The columns of the band of the image's spectrum; the image is used up.
-  void from_image(std::complex<Real>* image, std::complex<Real>* spectrum) const;
+  /// The image of scratch.input, whose columns outside of the band are zero.
+  void to_image(Scratch& scratch, Complex* image) const;
+  /// The columns of the band of the image's spectrum, in scratch.output.
+  void from_image(const Complex* image, Scratch& scratch) const;
 
  private:
-  Index rows_, first_col_, last_col_;
+  Index rows_, cols_, first_col_, last_col_;
   FftLines<Real> along_cols_, across_rows_, along_rows_, across_cols_;
 };
 

@@ -146,20 +146,22 @@ template <typename Scalar>
 Vector<Scalar> PtychographyOperator<Scalar>::to_image(const Vector<Scalar>& x) const {
   const Index rows = this->image_rows(), cols = this->image_cols();
   const RowMatrix<Scalar> centred = Eigen::Map<const RowMatrix<Scalar>>(x.data(), rows, cols);
-  RowMatrix<Scalar> spectrum = shifted<Scalar>(centred, false).transpose();
+  const BandFft<RealOf<Scalar>> fft(rows, cols, 0, cols, FFTW_BACKWARD);
+  auto scratch = fft.scratch();
+  Eigen::Map<RowMatrix<Scalar>>(scratch.input.data(), cols, rows) =
+      shifted<Scalar>(centred, false).transpose();
   Vector<Scalar> image(x.size());
-  BandFft<RealOf<Scalar>>(rows, cols, 0, cols, FFTW_BACKWARD)
-      .to_image(spectrum.data(), image.data());
+  fft.to_image(scratch, image.data());
   return image / std::sqrt(static_cast<RealOf<Scalar>>(image.size()));
 }
 
 template <typename Scalar>
 Vector<Scalar> PtychographyOperator<Scalar>::from_image(const Vector<Scalar>& image) const {
   const Index rows = this->image_rows(), cols = this->image_cols();
-  Vector<Scalar> used_up = image;
-  RowMatrix<Scalar> spectrum(cols, rows);
-  BandFft<RealOf<Scalar>>(rows, cols, 0, cols, FFTW_BACKWARD)
-      .from_image(used_up.data(), spectrum.data());
+  const BandFft<RealOf<Scalar>> fft(rows, cols, 0, cols, FFTW_BACKWARD);
+  auto scratch = fft.scratch();
+  fft.from_image(image.data(), scratch);
+  const Eigen::Map<const RowMatrix<Scalar>> spectrum(scratch.output.data(), cols, rows);
   const RowMatrix<Scalar> centred = shifted<Scalar>(spectrum.transpose(), true) /
                                     std::sqrt(static_cast<RealOf<Scalar>>(image.size()));
   return Eigen::Map<const Vector<Scalar>>(centred.data(), centred.size());

@@ -111,37 +111,33 @@ WindowedFourier<Real>::WindowedFourier(Index rows, Index cols, std::vector<Windo
       direction == Direction::kInverse ? FFTW_BACKWARD : FFTW_FORWARD);
 }
 
-// image = F^-1 (P o window(spectrum)), or F. `window` is scratch, zero outside of the band.
+// image = F^-1 (P o window(spectrum)), or F. The input is written in the band alone: all else of it
+// stays zero.
 template <typename Real>
-void WindowedFourier<Real>::load(Index l, const Complex* spectrum, Complex* window,
+void WindowedFourier<Real>::load(Index l, const Complex* spectrum, Scratch& scratch,
                                  Complex* image) const {
   const RowMatrix<Complex>& P = transfer(l);
   const Window& place = windows_[static_cast<size_t>(l)];
   const Index height = last_row_ - first_row_;
-  for (Index c = first_col_; c < last_col_; ++c) {
-    Complex* const column = window + c * low_rows_;
-    std::fill(column, column + first_row_, Complex(0));
-    line(column + first_row_, height) =
+  for (Index c = first_col_; c < last_col_; ++c)
+    line(scratch.input.data() + c * low_rows_ + first_row_, height) =
         line(P.data() + c * low_rows_ + first_row_, height) *
         line(spectrum + (place.col + c) * rows_ + place.row + first_row_, height);
-    std::fill(column + last_row_, column + low_rows_, Complex(0));
-  }
-  for (Index c = fft_->first_col(); c < first_col_; ++c)
-    std::fill(window + c * low_rows_, window + (c + 1) * low_rows_, Complex(0));
-  fft_->to_image(window, image);
+  fft_->to_image(scratch, image);
 }
 
-// spectrum += window^* (conj(P) o F image), or F^-1; the image is used up.
+// spectrum += window^* (conj(P) o F image), or F^-1.
 template <typename Real>
-void WindowedFourier<Real>::add(Index l, Complex* image, Complex* window, Complex* spectrum) const {
+void WindowedFourier<Real>::add(Index l, Complex* image, Scratch& scratch,
+                                Complex* spectrum) const {
   const RowMatrix<Complex>& P = transfer(l);
   const Window& place = windows_[static_cast<size_t>(l)];
   const Index height = last_row_ - first_row_;
-  fft_->from_image(image, window);
+  fft_->from_image(image, scratch);
   for (Index c = first_col_; c < last_col_; ++c)
     line(spectrum + (place.col + c) * rows_ + place.row + first_row_, height) +=
         line(P.data() + c * low_rows_ + first_row_, height).conjugate() *
-        line(window + c * low_rows_ + first_row_, height);
+        line(scratch.output.data() + c * low_rows_ + first_row_, height);
 }
 
 template <typename Real>
@@ -191,30 +187,29 @@ void WindowedFourier<Real>::over_groups(Index columns, Workspace& work, const Bo
   const Index count = groups(columns), p = spectrum_stride();
   work.sums.resize(static_cast<size_t>(count * columns * p));
   work.images.resize(count * columns * image_stride());
-  // Columns outside of the band are never written: zero once is zero for ever.
-  if (work.window.size() < count * image_stride()) work.window.setZero(count * image_stride());
+  while (static_cast<Index>(work.scratch.size()) < count) work.scratch.push_back(fft_->scratch());
   const Index share = (images() + count - 1) / count;
   parallel_blocks(count, 1, [&](Index g, Index) {
     Complex* const sums = work.sums.data() + g * columns * p;
     std::fill(sums, sums + columns * p, Complex(0));
     for (Index l = g * share; l < std::min(images(), (g + 1) * share); ++l)
       body(l, sums, work.images.data() + g * columns * image_stride(),
-           work.window.data() + g * image_stride());
+           work.scratch[static_cast<size_t>(g)]);
   });
 }
 
 template <typename Real>
 void WindowedFourier<Real>::project(const ConstRows<Complex>& U, RowMatrix<Complex>& fields) const {
   const Index k = U.cols(), n = pixels();
+  fields.resize(images() * n, k);
+  if (k == 0) return;
   Lease work(*this);
   spread(U, (*work).spectra);
   const auto& spectra = (*work).spectra;
-  fields.resize(images() * n, k);
-  parallel_blocks(images(), 1, [&](Index l, Index) {
-    Vector<Complex> window = Vector<Complex>::Zero(n), image(n);
+  over_groups(k, *work, [&](Index l, Complex*, Complex* image, Scratch& scratch) {
     for (Index c = 0; c < k; ++c) {
-      load(l, spectra.data() + c * spectrum_stride(), window.data(), image.data());
-      fields.col(c).segment(l * n, n) = image;
+      load(l, spectra.data() + c * spectrum_stride(), scratch, image);
+      fields.col(c).segment(l * n, n) = line(image, n).matrix();
     }
   });
 }
@@ -225,10 +220,10 @@ void WindowedFourier<Real>::back_project(const RowMatrix<Complex>& fields,
   const Index k = fields.cols(), n = pixels();
   if (k == 0) return;
   Lease work(*this);
-  over_groups(k, *work, [&](Index l, Complex* sums, Complex* image, Complex* window) {
+  over_groups(k, *work, [&](Index l, Complex* sums, Complex* image, Scratch& scratch) {
     for (Index c = 0; c < k; ++c) {
       line(image, n) = fields.col(c).segment(l * n, n).array();
-      add(l, image, window, sums + c * spectrum_stride());
+      add(l, image, scratch, sums + c * spectrum_stride());
     }
   });
   collect((*work).sums, out);
@@ -244,15 +239,15 @@ void WindowedFourier<Real>::residual_products(const ConstRows<Complex>& U, const
   Lease work(*this);
   spread(U, (*work).spectra);
   const auto& spectra = (*work).spectra;
-  over_groups(k, *work, [&](Index l, Complex* sums, Complex* fields, Complex* window) {
+  over_groups(k, *work, [&](Index l, Complex* sums, Complex* fields, Scratch& scratch) {
     Real* const residual = z.data() + l * n;
     for (Index c = 0; c < k; ++c) {
-      load(l, spectra.data() + c * spectrum_stride(), window, fields + c * image_stride());
+      load(l, spectra.data() + c * spectrum_stride(), scratch, fields + c * image_stride());
       add_intensity(d(c), fields + c * image_stride(), n, residual);
     }
     for (Index c = 0; c < k; ++c) {
       scale(residual, n, fields + c * image_stride());
-      add(l, fields + c * image_stride(), window, sums + c * spectrum_stride());
+      add(l, fields + c * image_stride(), scratch, sums + c * spectrum_stride());
     }
   });
   collect((*work).sums, out);

@@ -46,18 +46,20 @@ class WindowedFourier {
   Vector<Real> coverage(const Vector<Real>& image_weights) const;
 
  private:
+  using Scratch = typename BandFft<Real>::Scratch;
   // Arrays of one call, kept for the next one.
   struct Workspace {
     std::vector<Complex> spectra, sums;
-    Vector<Complex> images, window;
+    Vector<Complex> images;
+    std::vector<Scratch> scratch;  // one for each group
   };
   class Lease;
 
   const RowMatrix<Complex>& transfer(Index l) const {
     return transfer_[transfer_.size() == 1 ? 0 : static_cast<size_t>(l)];
   }
-  void load(Index l, const Complex* spectrum, Complex* window, Complex* image) const;
-  void add(Index l, Complex* image, Complex* window, Complex* spectrum) const;
+  void load(Index l, const Complex* spectrum, Scratch& scratch, Complex* image) const;
+  void add(Index l, Complex* image, Scratch& scratch, Complex* spectrum) const;
   Index groups(Index columns) const;
   void spread(const ConstRows<Complex>& U, std::vector<Complex>& spectra) const;
   void collect(std::vector<Complex>& sums, Rows<Complex> out) const;
