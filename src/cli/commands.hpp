@@ -16,5 +16,8 @@ Run setup_complete(CLI::App& program);
 Run setup_sense(CLI::App& program);
 Run setup_phase(CLI::App& program);
 Run setup_ptycho(CLI::App& program);
+Run setup_train(CLI::App& program);
+Run setup_predict(CLI::App& program);
+Run setup_evaluate(CLI::App& program);
 
 }  // namespace udv::cli

@@ -10,25 +10,6 @@ namespace {
 
 using CLI::IsMember;
 
-// CLI11's own lets NaN pass and answers with the 309 digits of the largest double.
-CLI::Validator positive() {
-  return {[](std::string& text) {
-            double value = 0;
-            const bool good =
-                CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
-            return good ? std::string() : "'" + text + "' found, a positive number expected";
-          },
-          "POSITIVE"};
-}
-
-// CLI11 turns -1 into the largest unsigned number.
-CLI::Validator not_negative() {
-  return {[](std::string& text) {
-            return text.starts_with("-") ? "'" + text + "' found, 0 or more expected" : "";
-          },
-          ""};
-}
-
 // A number, or empty for the word.
 std::optional<double> number_or(const std::string& flag, const std::string& text,
                                 const std::string& word) {
@@ -61,20 +42,6 @@ void set_scale(const std::string& text, RecoverOptions& options) {
 }
 
 }  // namespace
-
-void CommonFlags::add_to(CLI::App& command) {
-  command.add_option("--out", out, "Folder for the results (default: a new one in udv-runs)");
-  command.add_option("--seed", seed, "Seed of all random numbers")
-      ->capture_default_str()
-      ->check(not_negative());
-  command.add_option("--threads", threads, "Threads (default: all cores); results are the same")
-      ->check(CLI::Range(1, 1024));
-  command.add_flag("--resume", resume, "Go on from the checkpoint in --out");
-  command.add_flag("--quiet", quiet, "Print nothing but errors and warnings");
-  command.add_option("--time-limit", time_limit, "Stop after so many seconds, keep the best")
-      ->check(positive());
-  command.add_option("--config", "TOML file with the long names of flags; flags given here win");
-}
 
 void RecoveryFlags::add_to(CLI::App& command) {
   const std::string group = "Method";

@@ -14,7 +14,8 @@ namespace udv::cli {
 namespace {
 
 using Setup = Run (*)(CLI::App&);
-constexpr Setup kCommands[] = {setup_demo, setup_complete, setup_sense, setup_phase, setup_ptycho};
+constexpr Setup kCommands[] = {setup_demo,   setup_complete, setup_sense,   setup_phase,
+                               setup_ptycho, setup_train,    setup_predict, setup_evaluate};
 
 int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   const auto code = program.exit(error);  // prints help, version or the message
@@ -36,7 +37,9 @@ void check_command(const CLI::App& program, const std::vector<std::string>& argu
 }
 
 int run(int argc, char** argv) {
-  CLI::App program("Recovers low-rank matrices without being told the rank.", "udv");
+  CLI::App program(
+      "Recovers low-rank matrices and trains low-rank networks without being told the rank.",
+      "udv");
   program.set_version_flag("--version", version());
   program.require_subcommand(1);
   program.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

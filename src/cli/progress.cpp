@@ -24,8 +24,11 @@ std::string bar(double share) {
 
 }  // namespace
 
-ProgressBar::ProgressBar(Index total, double seconds, bool quiet)
-    : total_(total), limit_seconds_(seconds), visible_(!quiet && isatty(STDERR_FILENO) == 1) {}
+ProgressBar::ProgressBar(Index total, double seconds, bool quiet, ProgressWords words)
+    : total_(total),
+      limit_seconds_(seconds),
+      visible_(!quiet && isatty(STDERR_FILENO) == 1),
+      words_(words) {}
 
 ProgressBar::~ProgressBar() {
   clear();
@@ -52,8 +55,8 @@ void ProgressBar::draw(const IterationRecord& record) {
                         report::duration(record.seconds * (1 / share - 1)));
   else
     text += fmt::format("solving  {}", report::duration(record.seconds));
-  text += fmt::format("   iteration {} ({:.0f}/s)   objective {:.2e}   rank {}", record.iteration,
-                      rate, record.objective, record.rank);
+  text += fmt::format("   {} {} ({:.0f}/s)   {} {:.2e}   {} {}", words_.iteration, record.iteration,
+                      rate, words_.objective, record.objective, words_.rank, record.rank);
   fmt::print(stderr, "{}\x1b[K", text);
   std::fflush(stderr);
 }

@@ -22,22 +22,6 @@ namespace {
 constexpr size_t kNamesShown = 10;
 constexpr size_t kBlocksShown = 5;
 
-std::string time_stamp() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y%m%d-%H%M%S", std::localtime(&now));
-  return text;
-}
-
-std::filesystem::path new_folder(const std::string& command) {
-  const std::filesystem::path base =
-      std::filesystem::path("udv-runs") / (command + "-" + time_stamp());
-  std::filesystem::path folder = base;
-  for (int n = 2; std::filesystem::exists(folder); ++n)
-    folder = fmt::format("{}-{}", base.string(), n);
-  return folder;
-}
-
 std::string join(const std::vector<Index>& indices, int base) {
   std::string text;
   for (size_t i = 0; i < std::min(indices.size(), kNamesShown); ++i)
@@ -70,12 +54,6 @@ std::vector<std::string> describe(const Undetermined& open, Index rank, int base
     lines.push_back(fmt::format("{} more separate blocks, listed in run.json",
                                 open.blocks.size() - kBlocksShown));
   return lines;
-}
-
-Observer stop_on_interrupt() {
-  return [](const IterationRecord&) {
-    return interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
-  };
 }
 
 template <typename Scalar>
@@ -130,12 +108,6 @@ std::optional<BasicCheckpoint<Scalar>> load_checkpoint(const std::filesystem::pa
   }
 }
 
-void remove_file(const std::filesystem::path& path) {
-  std::error_code failure;
-  std::filesystem::remove(path, failure);
-  require<IoError>(!failure, path.string(), ": cannot be removed: ", failure.message());
-}
-
 // Files of another run in this folder that the new one may not replace; run.json first.
 void forget_earlier_run(const std::filesystem::path& folder) {
   for (const char* name : {"run.json", "V.npy", "columns.npz", "predictions.csv", "center.npz",
@@ -176,22 +148,6 @@ void check_finite(const std::string& path, const io::ComplexArray& array) {
                      path, ": value ", i, " (in row-major order) is not finite");
 }
 
-void warn(const std::string& text) {
-  std::fputs(fmt::format("udv: warning: {}\n", text).c_str(), stderr);
-}
-
-std::filesystem::path make_run_folder(const CommonFlags& common, const std::string& command) {
-  const std::filesystem::path folder =
-      common.out.empty() ? new_folder(command) : std::filesystem::path(common.out);
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
-  const std::filesystem::path probe = folder / ".udv-can-write";
-  io::write_atomically(probe, "");
-  std::filesystem::remove(probe, failure);
-  return folder;
-}
-
 template <typename Scalar>
 ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const RecoveryFlags& flags) {
   const RecoverOptions options = flags.options(common.seed);
@@ -223,10 +179,7 @@ ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const Rec
 
   const ExitCode code = exit_code(recovery);
   if (code == kInterrupted) {
-    std::fputs(fmt::format("udv: interrupted; go on with the same command and --out {} --resume\n",
-                           folder.string())
-                   .c_str(),
-               stderr);
+    say_interrupted(folder);
     return code;
   }
   auto lines = describe(recovery.undetermined, recovery.rank, job.info.index_base);

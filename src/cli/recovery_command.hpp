@@ -7,24 +7,13 @@
 #include <optional>
 #include <string>
 
+#include "cli/common.hpp"
 #include "cli/exit_code.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/recover/recover.hpp"
 #include "udv/recover/run_folder.hpp"
 
 namespace udv::cli {
-
-/// Flags of every command.
-struct CommonFlags {
-  std::string out;
-  std::uint64_t seed = 0;
-  int threads = 0;
-  bool resume = false;
-  bool quiet = false;
-  double time_limit = 0;
-
-  void add_to(CLI::App& command);
-};
 
 /// Flags of the commands that recover a matrix.
 struct RecoveryFlags {
@@ -85,11 +74,5 @@ using RecoveryJob = BasicJob<double>;
 /// Solves, shows a progress bar, writes the run folder (checkpoint on Ctrl-C), prints the summary.
 template <typename Scalar>
 ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const RecoveryFlags& flags);
-
-/// The folder of a run, made and found writable. Throws IoError naming it.
-std::filesystem::path make_run_folder(const CommonFlags& common, const std::string& command);
-
-/// "udv: warning: ..." on standard error.
-void warn(const std::string& text);
 
 }  // namespace udv::cli

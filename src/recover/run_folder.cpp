@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/instantiate.hpp"
+#include "io/run_json.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
@@ -16,17 +17,8 @@ namespace udv::io {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// JSON has no infinity: null says that there is no finite value.
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-Json list(const Vector<double>& values) {
-  Json result = Json::array();
-  for (const double value : values) result.push_back(number(value));
-  return result;
-}
+using detail::list;
+using detail::number;
 
 Json names(const std::vector<Index>& indices, int base) {
   Json result = Json::array();
@@ -57,21 +49,11 @@ Json undetermined_json(const Undetermined& open, int base) {
           {"blocks", blocks}};
 }
 
-Json setting_json(const Setting& setting) {
-  return std::visit([](const auto& value) { return Json(value); }, setting);
-}
-
-Json config_json(const std::map<std::string, Setting>& config) {
-  Json result = Json::object();
-  for (const auto& [name, setting] : config) result[name] = setting_json(setting);
-  return result;
-}
-
 template <typename Scalar>
 Json run_json(const BasicRecovery<Scalar>& r, const RunInfo& info) {
   Json run = {{"udv", version()},
               {"command", info.command},
-              {"config", config_json(info.config)},
+              {"config", detail::config_json(info.config)},
               {"seed", info.seed},
               {"method", r.method},
               {"scalar", scalar_name<Scalar>()},
@@ -103,11 +85,7 @@ Json run_json(const BasicRecovery<Scalar>& r, const RunInfo& info) {
   run["rank_scores"] = scores;
   run["warnings"] = info.warnings;
   if (info.relative_error) run["relative_error"] = number(*info.relative_error);
-  for (const auto& [name, figure] : info.figures) run[name] = setting_json(figure);
-  for (const auto& [name, list] : info.lists) {
-    run[name] = Json::array();
-    for (const Setting& item : list) run[name].push_back(setting_json(item));
-  }
+  detail::add_figures(info, run);
   return run;
 }
 
@@ -150,9 +128,7 @@ void write_run(const std::filesystem::path& folder, const BasicRecovery<Scalar>&
   if (!recovery.symmetric) write_npy(folder / "V.npy", recovery.V);
   write_atomically(folder / "history.csv", history_csv(recovery.history));
   if (!recovery.columns.iteration.empty()) write_columns(folder / "columns.npz", recovery.columns);
-  write_atomically(
-      folder / "run.json",
-      run_json(recovery, info).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  detail::write_json(folder / "run.json", run_json(recovery, info));
 }
 
 #define UDV_INSTANTIATE(Scalar)                                                       \

@@ -54,6 +54,9 @@ enum RandomStream : std::uint64_t {
   kStreamProblem = 4,
   kStreamProbe = 5,
   kStreamRestarts = 6,
+  kStreamSplit = 7,
+  kStreamWeights = 8,
+  kStreamBatches = 9,  ///< plus 16 times the epoch
 };
 
 }  // namespace udv

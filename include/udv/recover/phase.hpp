@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/observer.hpp"
 #include "udv/recover/operators/intensity.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
-#include "udv/recover/solver/observer.hpp"
 #include "udv/recover/solver/options.hpp"
 #include "udv/recover/solver/recovery.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/observer.hpp"
 #include "udv/recover/operators/imaging.hpp"
-#include "udv/recover/solver/observer.hpp"
 #include "udv/recover/solver/options.hpp"
 
 namespace udv {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
+#include "udv/core/observer.hpp"
 #include "udv/recover/factors/factorization.hpp"
-#include "udv/recover/solver/observer.hpp"
 #include "udv/recover/solver/step_rule.hpp"
 
 namespace udv {

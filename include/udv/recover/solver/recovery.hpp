@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "udv/core/observer.hpp"
 #include "udv/recover/solver/certificate.hpp"
-#include "udv/recover/solver/observer.hpp"
 
 namespace udv {
 

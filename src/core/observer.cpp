@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/solver/observer.hpp"
+#include "udv/core/observer.hpp"
 
 #include <utility>
 

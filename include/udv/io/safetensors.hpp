@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "udv/core/types.hpp"
+
+namespace udv::io {
+
+/// One tensor of a safetensors file; its bytes lie in the mapped file.
+struct Tensor {
+  std::string name;
+  std::string type;  ///< "F32", "F64", "BF16", "I64", ...
+  std::vector<Index> shape;
+  std::string_view bytes;
+
+  Index size() const;
+};
+
+/// A safetensors file (u64 header length, JSON header, data), mapped into memory: only what is
+/// looked at is read. The constructor throws IoError naming the path where the header is damaged,
+/// a type is unknown, or tensors lie outside of the file, overlap or have another size than their
+/// shape says.
+class SafetensorsFile {
+ public:
+  explicit SafetensorsFile(const std::filesystem::path& path);
+
+  const std::string& name() const { return name_; }
+  const std::vector<Tensor>& tensors() const { return tensors_; }  ///< in the order of their data
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+  /// Nullptr where there is none.
+  const Tensor* find(std::string_view tensor) const;
+  /// The values of a tensor of floats (F32, F64, F16, BF16) as Real. Throws IoError where it is of
+  /// another type.
+  template <typename Real>
+  Vector<Real> read(const Tensor& tensor) const;
+
+ private:
+  std::string name_;
+  std::shared_ptr<const void> mapping_;
+  std::vector<Tensor> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+/// A tensor to write.
+template <typename Real>
+struct NamedTensor {
+  std::string name;
+  std::vector<Index> shape;
+  const Real* values;
+};
+
+/// Writes tensors of float or double (F32, F64) and text metadata, atomically; data begin at a
+/// multiple of 8 bytes. Equal contents give equal files.
+template <typename Real>
+void write_safetensors(const std::filesystem::path& path,
+                       const std::vector<NamedTensor<Real>>& tensors,
+                       const std::map<std::string, std::string>& metadata);
+
+}  // namespace udv::io

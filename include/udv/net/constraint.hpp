@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "udv/core/types.hpp"
+
+namespace udv::net {
+
+/// Where one array of parameters has to lie.
+enum class Constraint {
+  kFree,
+  kBall,         ///< |W|_F <= 1
+  kNeuronBalls,  ///< |w_j| <= 1 for the weights of every hidden neuron j
+  kNonnegative,  ///< w >= 0
+};
+
+/// How the weights of one neuron lie in an array: as a row (weights into it) or as a column (out).
+enum class Neurons { kRows, kColumns };
+
+/// Projects W (rows x cols, row-major) onto its set. O(size).
+template <typename Real>
+void project(Constraint constraint, Neurons neurons, Eigen::Ref<RowMatrix<Real>> W);
+
+}  // namespace udv::net

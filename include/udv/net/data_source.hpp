@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "udv/net/preprocessing.hpp"
+
+namespace udv::net {
+
+/// How a data file is read and cut.
+struct DataOptions {
+  TableOptions table;         ///< its task is found by `task`
+  std::string task = "auto";  ///< regression, classification; auto: classes for images and labels
+  std::string targets;        ///< file with the targets of a file of features (.npy)
+  std::string scaling = "auto";  ///< auto: minmax for tables, 1/255 for images, none for arrays
+  std::string test;              ///< file with the test part, instead of a share
+  double test_share = 0.2;
+
+  /// Throws InvalidArgument naming field and value.
+  void validate() const;
+};
+
+/// Features as numbers, with targets where there are: arrays and images.
+template <typename Real>
+struct ArrayData {
+  Dataset<Real> data;
+  bool has_targets = false;
+  bool is_image = false;  ///< bytes, 0 to 255
+};
+
+/// Both parts as a network sees them.
+template <typename Real>
+struct PreparedData {
+  Dataset<Real> training, test;
+  Preprocessing preprocessing;
+  std::vector<std::string> notes;
+};
+
+/// A data file, read once:
+///   .csv .tsv .txt (.gz)      a table with a header
+///   .npy                      features, with the targets in a file of their own
+///   .npz .mat .h5 .hdf5       features as x, X or features; targets as y, Y, targets or labels
+///   IDX images (.gz)          labels in the file of the same name with "labels" and idx1
+///   CIFAR .bin                10 or 100 classes, by its size
+///   a folder                  with the files of MNIST or CIFAR, both parts of them
+/// Throws IoError naming the file and what is wrong with it.
+template <typename Real>
+class DataSource {
+ public:
+  DataSource(const std::filesystem::path& path, const DataOptions& options);
+
+  /// The split by this seed, unless the data has a test part of its own; preprocessing is fitted on
+  /// the training part.
+  PreparedData<Real> prepare(std::uint64_t split_seed) const;
+
+ private:
+  PreparedData<Real> prepare_table(std::uint64_t split_seed) const;
+  PreparedData<Real> prepare_arrays(std::uint64_t split_seed) const;
+
+  DataOptions options_;
+  std::string name_;
+  std::optional<io::TextTable> table_, test_table_;
+  std::optional<ArrayData<Real>> arrays_, test_arrays_;
+};
+
+/// Data for a trained model: all rows of a file, the test part of a folder. Targets are read where
+/// `with_targets` is set, and have to be there then. Throws IoError, also where the number of
+/// features is another one than the model's.
+template <typename Real>
+Dataset<Real> read_for_model(const std::filesystem::path& path, const std::string& targets,
+                             const Preprocessing& preprocessing, bool with_targets);
+
+}  // namespace udv::net

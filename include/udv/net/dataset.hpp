@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "udv/core/types.hpp"
+
+namespace udv::net {
+
+enum class Task { kRegression, kClassification };
+
+/// Samples with what should come out of them: one row each. Labels are 0 .. classes - 1.
+template <typename Real>
+struct Dataset {
+  Task task = Task::kRegression;
+  RowMatrix<Real> X;                 ///< n x d
+  RowMatrix<Real> Y;                 ///< n x c, regression
+  std::vector<std::int32_t> labels;  ///< n, classification
+  Index classes = 0;
+
+  Index size() const { return X.rows(); }
+  Index outputs() const { return task == Task::kRegression ? Y.cols() : classes; }
+
+  /// The rows with these numbers, in this order, into the first rows of `out`, whose arrays are
+  /// large enough.
+  void gather(const Index* rows, Index count, Dataset& out) const;
+  /// The same as a data set of its own.
+  Dataset subset(const std::vector<Index>& rows) const;
+
+  /// Throws InvalidArgument naming what does not fit: sizes, a value that is not finite, a label.
+  void validate(const std::string& name) const;
+};
+
+/// Rows 0 .. n - 1 in two parts by a permutation that the seed fixes: the last round(share n) of it
+/// are the test part. Both parts have at least one row; throws InvalidArgument where that cannot
+/// be.
+struct Split {
+  std::vector<Index> train, test;
+};
+Split split_rows(Index size, double test_share, std::uint64_t seed);
+
+}  // namespace udv::net

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "udv/core/types.hpp"
+
+namespace udv::net {
+
+/// Constants of the update rules, with PyTorch's defaults.
+struct OptimizerSettings {
+  double weight_decay = 0;
+  double momentum = 0.9;              ///< mbgdm
+  double beta1 = 0.9, beta2 = 0.999;  ///< adam, nadam, adamw
+  double epsilon = 1e-8;
+  double momentum_decay = 4e-3;  ///< nadam
+};
+
+/// How often steps were made and what the rules keep from one to the next, each as long as the
+/// parameters.
+template <typename Real>
+struct OptimizerState {
+  Index steps = 0;
+  double mu_product = 1;  ///< nadam
+  std::vector<Vector<Real>> moments;
+};
+
+/// An update rule, p <- p - step(gradient, state). What PyTorch 2 computes, in one pass.
+///   mbgd   p -= lr g,                                     g = gradient + weight_decay p
+///   mbgdm  m = momentum m + g,  p -= lr m                 (m = g at the first step)
+///   adam   m, v = averages of g, g^2;  p -= lr m^ / (sqrt(v^) + epsilon)
+///   nadam  the same with Nesterov's momentum and its warm-up
+///   adamw  adam with p *= 1 - lr weight_decay instead of the decay in g
+template <typename Real>
+class Optimizer {
+ public:
+  /// Throws InvalidArgument that lists the known names.
+  Optimizer(std::string_view name, OptimizerSettings settings);
+
+  const std::string& name() const { return name_; }
+  OptimizerState<Real> start(Index size) const;
+  void step(double rate, const Vector<Real>& gradient, OptimizerState<Real>& state,
+            Vector<Real>& parameters) const;
+
+ private:
+  std::string name_;
+  OptimizerSettings settings_;
+  size_t rule_;
+};
+
+/// "adam, nadam, ..."
+std::string optimizer_names();
+
+}  // namespace udv::net

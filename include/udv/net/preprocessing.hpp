@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "udv/io/text_table.hpp"
+#include "udv/net/dataset.hpp"
+
+namespace udv::net {
+
+/// How the columns of a table become features and targets.
+struct TableOptions {
+  std::string target;  ///< name of the column
+  Task task = Task::kRegression;
+  std::string encoding = "label";    ///< of text: label (one number) or onehot
+  std::string missing = "category";  ///< of text: a category of its own, or mean: the commonest one
+  std::string scaling = "minmax";    ///< minmax, standard or none
+  std::string target_scaling = "minmax";
+  std::vector<std::string> drop, keep;
+
+  /// Throws InvalidArgument naming field and value.
+  void validate() const;
+};
+
+enum class ColumnKind { kNumber, kCategory, kDate };
+
+/// One column that is used. Missing are empty fields, NA, N/A, null and ?.
+struct ColumnCoding {
+  std::string column;
+  ColumnKind kind = ColumnKind::kNumber;
+  std::vector<double> fills;            ///< number, parts of a date: instead of missing ones
+  std::vector<std::string> categories;  ///< sorted; the missing one, where it has its own, is ""
+  std::int64_t fallback = 0;            ///< category for what the training part did not have
+  bool onehot = false;
+  std::vector<std::string> parts;  ///< date: year, month, day, weekday, hour, minute
+  Index features() const;
+};
+
+/// x -> (x - offset) factor, column by column.
+struct Affine {
+  Vector<double> offset, factor;
+};
+
+/// What turns raw data into what a network sees, fitted on a training part and kept with a model.
+/// Where no columns are listed, the features come as an array.
+struct Preprocessing {
+  Task task = Task::kRegression;
+  Index inputs = 0, outputs = 0;
+  std::vector<ColumnCoding> columns;
+  std::string target;
+  std::vector<std::string> classes;  ///< names of the labels 0, 1, ... where the file has names
+  Affine features, targets;          ///< targets: regression only
+
+  std::string to_json() const;
+  /// Throws InvalidArgument where the text is none of to_json.
+  static Preprocessing from_json(const std::string& text);
+
+  /// Scaled features (rows x inputs) of some rows of a table. Throws IoError naming line and
+  /// column: a column that is not there, text where numbers were.
+  template <typename Real>
+  RowMatrix<Real> features_of(const io::TextTable& table, const std::vector<Index>& rows) const;
+  /// Features and targets.
+  template <typename Real>
+  Dataset<Real> dataset_of(const io::TextTable& table, const std::vector<Index>& rows) const;
+
+  /// Outputs of a network in the units of the target.
+  template <typename Real>
+  RowMatrix<double> in_target_units(const RowMatrix<Real>& outputs) const;
+};
+
+/// Types of columns by the whole table; means, categories and scales by the rows of the training
+/// part alone. Columns that are constant, or that number the rows, are left out; `notes` says so.
+Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& training,
+                        const TableOptions& options, std::vector<std::string>& notes);
+
+/// Offset and factor of every column of X: minmax to [0, 1], standard to mean 0 and deviation 1. A
+/// column without spread keeps the factor 1. Throws InvalidArgument for another name.
+Affine fit_scaling(const std::string& name, const RowMatrix<double>& X);
+
+}  // namespace udv::net

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "udv/core/types.hpp"
+
+namespace udv::net {
+
+/// The learning rate over the epochs 0 .. epochs - 1.
+///   cosine    rate (1 + cos(pi e / epochs)) / 2
+///   constant  rate
+///   step      rate factor^floor(e / length)
+struct Schedule {
+  std::string name = "cosine";
+  double factor = 0.1;
+  Index length = 30;
+
+  double rate(double base, Index epoch, Index epochs) const;
+  /// Throws InvalidArgument naming the field.
+  void validate() const;
+};
+
+std::string schedule_names();
+
+}  // namespace udv::net

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "cli/common.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+
+#include "cli/interrupt.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::cli {
+namespace {
+
+std::string time_stamp() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y%m%d-%H%M%S", std::localtime(&now));
+  return text;
+}
+
+std::filesystem::path new_folder(const std::string& command) {
+  const std::filesystem::path base =
+      std::filesystem::path("udv-runs") / (command + "-" + time_stamp());
+  std::filesystem::path folder = base;
+  for (int n = 2; std::filesystem::exists(folder); ++n)
+    folder = fmt::format("{}-{}", base.string(), n);
+  return folder;
+}
+
+}  // namespace
+
+// CLI11's own lets NaN pass and answers with the 309 digits of the largest double.
+CLI::Validator positive() {
+  return {[](std::string& text) {
+            double value = 0;
+            const bool good =
+                CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
+            return good ? std::string() : "'" + text + "' found, a positive number expected";
+          },
+          "POSITIVE"};
+}
+
+CLI::Validator not_negative() {
+  return {[](std::string& text) {
+            return text.starts_with("-") ? "'" + text + "' found, 0 or more expected" : "";
+          },
+          ""};
+}
+
+void CommonFlags::add_to(CLI::App& command) {
+  command.add_option("--out", out, "Folder for the results (default: a new one in udv-runs)");
+  command.add_option("--seed", seed, "Seed of all random numbers")
+      ->capture_default_str()
+      ->check(not_negative());
+  command.add_option("--threads", threads, "Threads (default: all cores); results are the same")
+      ->check(CLI::Range(1, 1024));
+  command.add_flag("--resume", resume, "Go on from the checkpoint in --out");
+  command.add_flag("--quiet", quiet, "Print nothing but errors and warnings");
+  command.add_option("--time-limit", time_limit, "Stop after so many seconds, keep the best")
+      ->check(positive());
+  command.add_option("--config", "TOML file with the long names of flags; flags given here win");
+}
+
+void warn(const std::string& text) {
+  std::fputs(fmt::format("udv: warning: {}\n", text).c_str(), stderr);
+}
+
+std::filesystem::path make_run_folder(const CommonFlags& common, const std::string& command) {
+  const std::filesystem::path folder =
+      common.out.empty() ? new_folder(command) : std::filesystem::path(common.out);
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
+  const std::filesystem::path probe = folder / ".udv-can-write";
+  io::write_atomically(probe, "");
+  std::filesystem::remove(probe, failure);
+  return folder;
+}
+
+void remove_file(const std::filesystem::path& path) {
+  std::error_code failure;
+  std::filesystem::remove(path, failure);
+  require<IoError>(!failure, path.string(), ": cannot be removed: ", failure.message());
+}
+
+Observer stop_on_interrupt() {
+  return [](const IterationRecord&) {
+    return interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
+  };
+}
+
+void say_interrupted(const std::filesystem::path& folder) {
+  std::fputs(fmt::format("udv: interrupted; go on with the same command and --out {} --resume\n",
+                         folder.string())
+                 .c_str(),
+             stderr);
+}
+
+}  // namespace udv::cli

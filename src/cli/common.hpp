@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+
+#include "udv/core/observer.hpp"
+
+namespace udv::cli {
+
+/// Flags of every command.
+struct CommonFlags {
+  std::string out;
+  std::uint64_t seed = 0;
+  int threads = 0;
+  bool resume = false;
+  bool quiet = false;
+  double time_limit = 0;
+
+  void add_to(CLI::App& command);
+};
+
+/// A positive, finite number.
+CLI::Validator positive();
+/// CLI11 turns -1 into the largest unsigned number.
+CLI::Validator not_negative();
+
+/// The folder of a run, made and found writable. Throws IoError naming it.
+std::filesystem::path make_run_folder(const CommonFlags& common, const std::string& command);
+
+/// "udv: warning: ..." on standard error.
+void warn(const std::string& text);
+
+/// Not there is fine too. Throws IoError naming the file.
+void remove_file(const std::filesystem::path& path);
+
+/// Wants to stop once Ctrl-C was pressed.
+Observer stop_on_interrupt();
+
+/// "udv: interrupted; go on with ..." on standard error.
+void say_interrupted(const std::filesystem::path& folder);
+
+}  // namespace udv::cli

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/commands.hpp"
+#include "cli/common.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "cli/training_flags.hpp"
+#include "udv/core/error.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/io/file.hpp"
+#include "udv/net/run_folder.hpp"
+#include "udv/report/terminal.hpp"
+
+namespace udv::cli {
+namespace {
+
+using net::TrainStop;
+
+struct Flags {
+  std::string data;
+  CommonFlags common;
+  DataFlags source;
+  TrainFlags training;
+};
+
+ExitCode exit_code(TrainStop stop) {
+  if (stop == TrainStop::kInterrupted) return kInterrupted;
+  return stop == TrainStop::kDone ? kDone : kNotConverged;
+}
+
+// Settings that fix the numbers of a run: a checkpoint of others is refused.
+std::string fingerprint(const std::map<std::string, io::Setting>& config, std::uint64_t seed) {
+  std::string text = message("seed ", seed);
+  for (const auto& [name, setting] : config)
+    std::visit([&](const auto& value) { text += message("; ", name, " ", value); }, setting);
+  return text;
+}
+
+template <typename Real>
+std::optional<net::TrainState<Real>> load_state(const std::filesystem::path& path,
+                                                const CommonFlags& common,
+                                                const std::string& settings) {
+  if (!common.resume) return std::nullopt;
+  if (!std::filesystem::exists(path)) {
+    warn(path.string() + ": not there, starting anew");
+    return std::nullopt;
+  }
+  try {
+    auto state = net::train_state_from_bytes<Real>(io::read_bytes(path));
+    require(state.settings == settings, "made by a run with other settings (", state.settings, ")");
+    return state;
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(path.string(), ": ", error.what()));
+  }
+}
+
+std::string spectrum_text(const Vector<double>& spectrum) {
+  std::string text;
+  const Index shown = std::min<Index>(spectrum.size(), 8);
+  for (Index k = 0; k < shown; ++k) text += (k ? "  " : "") + report::number(spectrum(k));
+  return text + (spectrum.size() > shown ? "  ..." : "");
+}
+
+template <typename Real>
+void print_summary(const net::PreparedData<Real>& data, const net::TrainResult<Real>& result,
+                   const net::TrainOptions& options, const std::filesystem::path& folder) {
+  const auto row = [](const char* name, const std::string& value) {
+    fmt::print("  {:<14} {}\n", name, value);
+  };
+  const net::TrainFigures figures = net::figures_of(result.network);
+  const net::Sizes& sizes = result.network.sizes();
+  const bool classes = data.training.task == net::Task::kClassification;
+  row("data", fmt::format("{} rows to learn from, {} to test, {} features", data.training.size(),
+                          data.test.size(), sizes.inputs));
+  row("network", fmt::format("{} {}-{}-{}, {} parameters", options.variant, sizes.inputs,
+                             sizes.hidden, sizes.outputs, figures.parameters));
+  row("training",
+      fmt::format("{}, learning rate {}, {} epochs, {}", options.optimizer, options.learning_rate,
+                  result.history.size(), report::duration(result.seconds)));
+  const double last = result.history.empty() ? NAN : result.history.back().test_loss;
+  row("test loss",
+      fmt::format("{:.4g}  (mean of the last {} epochs; last {:.4g})", result.test_loss,
+                  std::min(static_cast<size_t>(options.average_last), result.history.size()),
+                  last));
+  if (classes) row("test accuracy", fmt::format("{:.2f} %", 100 * result.test_accuracy));
+  row("spectrum", spectrum_text(figures.spectrum));
+  row("rank", fmt::format("{} / {} / {} carry 90 / 99 / 99.9 % of the energy, stable rank {:.3g}",
+                          figures.rank_90, figures.rank_99, figures.rank_999, figures.stable_rank));
+  row("live neurons", fmt::format("{}", figures.live_width));
+  if (result.stop != TrainStop::kDone) row("stopped", std::string(to_string(result.stop)));
+  row("results", folder.string());
+}
+
+template <typename Real>
+ExitCode run_as(const Flags& flags) {
+  net::TrainOptions options = flags.training.read(flags.common.seed);
+  set_num_threads(flags.common.threads);
+  const net::DataSource<Real> source(flags.data, flags.source.read());
+  const net::PreparedData<Real> data = source.prepare(flags.source.split_seed);
+  flags.training.set_average(data.training.task, options);
+  require<IoError>(options.batch <= data.training.size(), flags.data, ": ", data.training.size(),
+                   " training rows found, at least one batch of ", options.batch, " expected");
+  for (const auto& note : data.notes) warn(note);
+
+  io::RunInfo info;
+  info.command = "train";
+  info.seed = flags.common.seed;
+  info.config["data"] = flags.data;
+  info.warnings = data.notes;
+  flags.source.describe(info.config);
+  flags.training.describe(info.config);
+  const std::string settings = fingerprint(info.config, flags.common.seed);
+
+  const auto folder = make_run_folder(flags.common, "train");
+  const auto checkpoint = folder / "checkpoint.bin";
+  const auto resumed = load_state<Real>(checkpoint, flags.common, settings);
+  catch_interrupts();
+  const Index batch = options.batch > 0 ? options.batch : data.training.size();
+  const Index steps = options.epochs * ((data.training.size() + batch - 1) / batch);
+  ProgressBar progress(steps, flags.common.time_limit, flags.common.quiet,
+                       {"step", "loss", "width"});
+  net::TrainHooks<Real> hooks;
+  std::vector<Observer> observers{progress.observer(), stop_on_interrupt()};
+  if (flags.common.time_limit > 0)
+    observers.push_back(time_limit(flags.common.time_limit + (resumed ? resumed->seconds : 0)));
+  hooks.observer = combine(std::move(observers));
+  hooks.resume = resumed ? &*resumed : nullptr;
+  hooks.save = [&](const net::TrainState<Real>& state) {
+    net::TrainState<Real> named = state;
+    named.settings = settings;
+    io::write_atomically(checkpoint, to_bytes(named));
+  };
+  const net::TrainResult<Real> result = net::train(data.training, data.test, options, hooks);
+  progress.clear();
+  remove_file(folder / "run.json");
+  if (result.stop == TrainStop::kInterrupted) {
+    say_interrupted(folder);
+    return kInterrupted;
+  }
+  info.config["threads"] = static_cast<std::int64_t>(num_threads());
+  if (flags.common.time_limit > 0) info.config["time-limit"] = flags.common.time_limit;
+  const net::Model<Real> model{result.network, data.preprocessing, {{"settings", settings}}};
+  write_run(folder, result, model, options, data.training.size(), data.test.size(), info);
+  if (result.stop != TrainStop::kTimeLimit) remove_file(checkpoint);
+  if (!flags.common.quiet) print_summary(data, result, options, folder);
+  return exit_code(result.stop);
+}
+
+}  // namespace
+
+Run setup_train(CLI::App& program) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* const command =
+      program.add_subcommand("train", "Trains a low-rank network on a table, arrays or images");
+  command->add_option("data", flags->data, "Table, .npy, .npz, .mat, HDF5, IDX, CIFAR or a folder")
+      ->required();
+  flags->common.add_to(*command);
+  flags->source.add_to(*command);
+  flags->training.add_to(*command);
+  return
+      [flags] { return flags->training.float64 ? run_as<double>(*flags) : run_as<float>(*flags); };
+}
+
+}  // namespace udv::cli

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "run_json.hpp"
+
+#include <cmath>
+
+#include "udv/io/file.hpp"
+
+namespace udv::io::detail {
+namespace {
+
+RunJson setting_json(const Setting& setting) {
+  if (const double* value = std::get_if<double>(&setting)) return number(*value);
+  return std::visit([](const auto& value) { return RunJson(value); }, setting);
+}
+
+}  // namespace
+
+RunJson number(double value) {
+  return std::isfinite(value) ? RunJson(value) : RunJson(nullptr);
+}
+
+RunJson list(const Vector<double>& values) {
+  RunJson result = RunJson::array();
+  for (const double value : values) result.push_back(number(value));
+  return result;
+}
+
+RunJson config_json(const std::map<std::string, Setting>& config) {
+  RunJson result = RunJson::object();
+  for (const auto& [name, setting] : config) result[name] = setting_json(setting);
+  return result;
+}
+
+void add_figures(const RunInfo& info, RunJson& run) {
+  for (const auto& [name, figure] : info.figures) run[name] = setting_json(figure);
+  for (const auto& [name, items] : info.lists) {
+    run[name] = RunJson::array();
+    for (const Setting& item : items) run[name].push_back(setting_json(item));
+  }
+}
+
+void write_json(const std::filesystem::path& path, const RunJson& json) {
+  write_atomically(path, json.dump(1, ' ', false, RunJson::error_handler_t::replace) + "\n");
+}
+
+}  // namespace udv::io::detail

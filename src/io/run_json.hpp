@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "udv/core/types.hpp"
+#include "udv/io/run_info.hpp"
+
+namespace udv::io::detail {
+
+using RunJson = nlohmann::ordered_json;
+
+/// JSON has no infinity: null says that there is no finite value.
+RunJson number(double value);
+RunJson list(const Vector<double>& values);
+
+RunJson config_json(const std::map<std::string, Setting>& config);
+/// Figures and lists of the caller, at the top level.
+void add_figures(const RunInfo& info, RunJson& run);
+
+/// Written atomically; text that is no UTF-8 is replaced.
+void write_json(const std::filesystem::path& path, const RunJson& json);
+
+}  // namespace udv::io::detail

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "udv/io/safetensors.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "text.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
+#include "udv/io/npy.hpp"
+
+namespace udv::io {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kLongestHeader = 100'000'000;  // as the reference implementation has it
+static_assert(std::endian::native == std::endian::little, "safetensors are read as they lie");
+
+constexpr struct {
+  const char* name;
+  std::size_t bytes;
+} kTypes[] = {{"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1},
+              {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
+              {"U32", 4},  {"F32", 4}, {"I64", 8}, {"U64", 8},     {"F64", 8}};
+
+// 0 for an unknown type.
+std::size_t type_size(std::string_view type) {
+  for (const auto& known : kTypes)
+    if (known.name == type) return known.bytes;
+  return 0;
+}
+
+struct Mapping {
+  std::shared_ptr<const void> owner;
+  std::string_view bytes;
+};
+
+Mapping map_file(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  require<IoError>(file >= 0, name, ": cannot be opened for reading: ", std::strerror(errno));
+  struct stat info {};
+  const bool known = ::fstat(file, &info) == 0;
+  const auto size = known && S_ISREG(info.st_mode) ? static_cast<std::size_t>(info.st_size) : 0;
+  void* const data = size > 0 ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+  ::close(file);
+  require<IoError>(known && !S_ISDIR(info.st_mode), name, ": a folder found, a file expected");
+  require<IoError>(data != MAP_FAILED, name, ": ", size,
+                   " bytes found, a safetensors file expected");
+  return {std::shared_ptr<const void>(
+              data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); }),
+          {static_cast<const char*>(data), size}};
+}
+
+// The header's JSON and what follows it.
+std::pair<Json, std::string_view> split_header(const std::string& name, std::string_view bytes) {
+  require<IoError>(bytes.size() >= kLengthBytes, name, ": ", bytes.size(),
+                   " bytes found, a safetensors file expected");
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), kLengthBytes);
+  bytes.remove_prefix(kLengthBytes);
+  require<IoError>(length <= kLongestHeader && length <= bytes.size(), name, ": a header of ",
+                   length, " bytes announced, ", bytes.size(), " bytes left in the file");
+  Json header = Json::parse(bytes.substr(0, length), nullptr, false);
+  require<IoError>(header.is_object(), name, ": the header is no JSON object");
+  return {std::move(header), bytes.substr(length)};
+}
+
+class HeaderReader {
+ public:
+  HeaderReader(const std::string& name, std::string_view data) : name_(name), data_(data) {}
+
+  Tensor tensor(const std::string& key, const Json& entry) const {
+    Tensor result;
+    result.name = key;
+    const bool complete = entry.is_object() && entry.contains("dtype") &&
+                          entry["dtype"].is_string() && entry.contains("shape") &&
+                          entry["shape"].is_array() && entry.contains("data_offsets") &&
+                          entry["data_offsets"].is_array() && entry["data_offsets"].size() == 2;
+    check(complete, key, "dtype, shape and data_offsets expected");
+    result.type = entry["dtype"];
+    check(type_size(result.type) > 0, key, message("type ", quoted(result.type), " is unknown"));
+    for (const Json& size : entry["shape"]) {
+      check(size.is_number_unsigned(), key, "a shape of whole numbers expected");
+      result.shape.push_back(size.get<Index>());
+    }
+    place(key, entry["data_offsets"], result);
+    return result;
+  }
+
+ private:
+  static std::string quoted(const std::string& text) { return detail::in_quotes(text); }
+
+  void check(bool good, const std::string& key, const std::string& what) const {
+    require<IoError>(good, name_, ": tensor ", quoted(key), ": ", what);
+  }
+
+  void place(const std::string& key, const Json& offsets, Tensor& tensor) const {
+    check(offsets[0].is_number_unsigned() && offsets[1].is_number_unsigned(), key,
+          "two whole numbers as data_offsets expected");
+    const auto begin = offsets[0].get<std::uint64_t>(), end = offsets[1].get<std::uint64_t>();
+    check(begin <= end && end <= data_.size(), key,
+          message("bytes ", begin, " to ", end, " announced, ", data_.size(), " in the file"));
+    std::uint64_t expected = type_size(tensor.type);
+    for (const Index size : tensor.shape) {
+      const auto factor = static_cast<std::uint64_t>(size);
+      check(size >= 0 && (factor == 0 || expected <= data_.size() / factor), key,
+            message("shape ", shape_text(tensor.shape), " is larger than the file"));
+      expected *= factor;
+    }
+    check(end - begin == expected, key,
+          message("shape ", shape_text(tensor.shape), " of ", tensor.type, " needs ", expected,
+                  " bytes, ", end - begin, " announced"));
+    tensor.bytes = data_.substr(begin, end - begin);
+  }
+
+  const std::string& name_;
+  std::string_view data_;
+};
+
+void refuse_overlaps(const std::string& name, const std::vector<Tensor>& tensors) {
+  for (size_t t = 1; t < tensors.size(); ++t) {
+    const Tensor &before = tensors[t - 1], &after = tensors[t];
+    require<IoError>(before.bytes.data() + before.bytes.size() <= after.bytes.data(), name,
+                     ": tensors ", detail::in_quotes(before.name), " and ",
+                     detail::in_quotes(after.name), " overlap");
+  }
+}
+
+// Half precision and bfloat16 as float.
+float from_half(std::uint16_t bits) {
+  const std::uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31, tail = bits & 1023;
+  if (exponent == 0) return (sign ? -1.0f : 1.0f) * static_cast<float>(tail) * 0x1p-24f;
+  const std::uint32_t high = exponent == 31 ? 255 : exponent + 112;
+  return std::bit_cast<float>(sign | high << 23 | tail << 13);
+}
+float from_bfloat(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+template <typename Stored, typename Real, typename Convert>
+void convert(std::string_view bytes, Vector<Real>& values, const Convert& one) {
+  for (Index i = 0; i < values.size(); ++i) {
+    Stored stored;  // tensors may begin at any byte
+    std::memcpy(&stored, bytes.data() + static_cast<size_t>(i) * sizeof(Stored), sizeof(Stored));
+    values(i) = static_cast<Real>(one(stored));
+  }
+}
+
+}  // namespace
+
+Index Tensor::size() const {
+  Index size = 1;
+  for (const Index side : shape) size *= side;
+  return size;
+}
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : name_(path.string()) {
+  const Mapping mapping = map_file(path);
+  mapping_ = mapping.owner;
+  const auto [header, data] = split_header(name_, mapping.bytes);
+  const HeaderReader reader(name_, data);
+  for (const auto& [key, entry] : header.items()) {
+    if (key != "__metadata__") {
+      tensors_.push_back(reader.tensor(key, entry));
+      continue;
+    }
+    require<IoError>(entry.is_object(), name_, ": __metadata__ is no JSON object");
+    for (const auto& [word, text] : entry.items()) {
+      require<IoError>(text.is_string(), name_, ": metadata ", detail::in_quotes(word),
+                       " is no text");
+      metadata_[word] = text;
+    }
+  }
+  std::stable_sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) {
+    return a.bytes.data() < b.bytes.data() ||
+           (a.bytes.data() == b.bytes.data() && a.bytes.size() < b.bytes.size());
+  });
+  refuse_overlaps(name_, tensors_);
+}
+
+const Tensor* SafetensorsFile::find(std::string_view tensor) const {
+  for (const Tensor& one : tensors_)
+    if (one.name == tensor) return &one;
+  return nullptr;
+}
+
+template <typename Real>
+Vector<Real> SafetensorsFile::read(const Tensor& tensor) const {
+  Vector<Real> values(tensor.size());
+  const auto same = [](auto value) { return value; };
+  if (tensor.type == "F32")
+    convert<float>(tensor.bytes, values, same);
+  else if (tensor.type == "F64")
+    convert<double>(tensor.bytes, values, same);
+  else if (tensor.type == "F16")
+    convert<std::uint16_t>(tensor.bytes, values, from_half);
+  else if (tensor.type == "BF16")
+    convert<std::uint16_t>(tensor.bytes, values, from_bfloat);
+  else
+    throw IoError(message(name_, ": tensor ", detail::in_quotes(tensor.name), ": type ",
+                          tensor.type, " found, F32, F64, F16 or BF16 expected"));
+  return values;
+}
+
+template <typename Real>
+void write_safetensors(const std::filesystem::path& path,
+                       const std::vector<NamedTensor<Real>>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  Json header = Json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  std::string data;
+  for (const NamedTensor<Real>& tensor : tensors) {
+    std::size_t size = sizeof(Real);
+    for (const Index side : tensor.shape) size *= static_cast<std::size_t>(side);
+    header[tensor.name] = {{"dtype", sizeof(Real) == 4 ? "F32" : "F64"},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {data.size(), data.size() + size}}};
+    data.append(reinterpret_cast<const char*>(tensor.values), size);
+  }
+  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.append((8 - text.size() % 8) % 8, ' ');
+  const std::uint64_t length = text.size();
+  std::string bytes(reinterpret_cast<const char*>(&length), kLengthBytes);
+  write_atomically(path, bytes + text + data);
+}
+
+template Vector<float> SafetensorsFile::read<float>(const Tensor&) const;
+template Vector<double> SafetensorsFile::read<double>(const Tensor&) const;
+template void write_safetensors(const std::filesystem::path&,
+                                const std::vector<NamedTensor<float>>&,
+                                const std::map<std::string, std::string>&);
+template void write_safetensors(const std::filesystem::path&,
+                                const std::vector<NamedTensor<double>>&,
+                                const std::map<std::string, std::string>&);
+
+}  // namespace udv::io

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "udv/io/text_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "text.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::io {
+namespace {
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t") == line.npos;
+}
+
+// Views of a temporary line of a file that stays: they remain true.
+char separator_of(std::string_view header) {
+  const std::size_t at = header.find_first_of(",;\t");
+  return at == header.npos ? ',' : header[at];
+}
+
+}  // namespace
+
+TextTable::TextTable(const std::filesystem::path& path)
+    : name_(path.string()), text_(std::make_shared<const std::string>(read_bytes(path))) {
+  require<IoError>(text_->find('\0') == text_->npos, name_,
+                   ": binary data found (a zero byte), lines of text expected");
+  detail::Lines lines(name_, *text_);
+  std::vector<std::string_view> fields;
+  while (lines.next() && is_blank(lines.text())) {
+  }
+  require<IoError>(!is_blank(lines.text()), name_, ": empty file found, a header line expected");
+  const char separator = separator_of(lines.text());
+  detail::split_fields(lines, separator, fields);
+  columns_.assign(fields.begin(), fields.end());
+  for (size_t c = 0; c < columns_.size(); ++c)
+    if (find(columns_[c]) != static_cast<Index>(c))
+      lines.fail("two columns named ", detail::in_quotes(columns_[c]));
+  while (lines.next()) {
+    if (is_blank(lines.text())) continue;
+    detail::split_fields(lines, separator, fields);
+    if (fields.size() != columns_.size())
+      lines.fail(detail::count_text(fields.size(), "field"), " found, ", columns_.size(),
+                 " expected, as in the header");
+    fields_.insert(fields_.end(), fields.begin(), fields.end());
+    lines_.push_back(lines.number());
+  }
+  require<IoError>(!lines_.empty(), name_, ": only a header found, lines of data expected");
+}
+
+Index TextTable::find(std::string_view column) const {
+  const auto at = std::find(columns_.begin(), columns_.end(), column);
+  return at == columns_.end() ? -1 : at - columns_.begin();
+}
+
+std::string TextTable::where(Index row, Index column) const {
+  return message(name_, ":", lines_[static_cast<size_t>(row)], ": column ",
+                 detail::in_quotes(columns_[static_cast<size_t>(column)]));
+}
+
+bool parse_number(std::string_view field, double& value) {
+  if (field.size() > 1 && field[0] == '+' && field[1] != '-') field.remove_prefix(1);
+  const char* const end = field.data() + field.size();
+  const auto [stop, error] = std::from_chars(field.data(), end, value);
+  return error == std::errc() && stop == end && std::isfinite(value);
+}
+
+std::string quoted(std::string_view field) {
+  return detail::in_quotes(field);
+}
+
+}  // namespace udv::io

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "udv/net/data_source.hpp"
+
+#include <numeric>
+
+#include "net/array_files.hpp"
+#include "udv/core/error.hpp"
+
+namespace udv::net {
+namespace {
+
+constexpr double kPixelFactor = 1.0 / 255;
+
+std::vector<Index> all_rows(Index count) {
+  std::vector<Index> rows(static_cast<size_t>(count));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+// X <- (X - offset) factor, in place.
+template <typename Real>
+void apply(const Affine& how, RowMatrix<Real>& X) {
+  const Eigen::Matrix<Real, 1, Eigen::Dynamic> offset = how.offset.transpose().cast<Real>(),
+                                               factor = how.factor.transpose().cast<Real>();
+  for (Index i = 0; i < X.rows(); ++i) X.row(i) = (X.row(i) - offset).cwiseProduct(factor);
+}
+
+template <typename Real>
+Affine array_scaling(const std::string& wanted, const ArrayData<Real>& arrays,
+                     const RowMatrix<Real>& X) {
+  const Index d = X.cols();
+  if (wanted == "auto" && arrays.is_image)
+    return {Vector<double>::Zero(d), Vector<double>::Constant(d, kPixelFactor)};
+  if (wanted == "auto" || wanted == "none")
+    return {Vector<double>::Zero(d), Vector<double>::Ones(d)};
+  return fit_scaling(wanted, X.template cast<double>());
+}
+
+// At least two classes have to be there, or nothing can be learned.
+template <typename Real>
+void require_classes(const std::string& name, const Dataset<Real>& data) {
+  if (data.task != Task::kClassification) return;
+  const auto& labels = data.labels;
+  const bool several = std::any_of(labels.begin(), labels.end(),
+                                   [&](std::int32_t label) { return label != labels.front(); });
+  require<IoError>(several, name, ": one class only in the training part, at least two expected");
+}
+
+}  // namespace
+
+void DataOptions::validate() const {
+  table.validate();
+  require(task == "auto" || task == "regression" || task == "classification", "task '", task,
+          "' found, one of auto, regression, classification expected");
+  require(scaling == "auto" || scaling == "minmax" || scaling == "standard" || scaling == "none",
+          "scaling '", scaling, "' found, one of auto, minmax, standard, none expected");
+  require(test_share > 0 && test_share < 1, "test share ", test_share,
+          " found, a number between 0 and 1 expected");
+}
+
+template <typename Real>
+DataSource<Real>::DataSource(const std::filesystem::path& path, const DataOptions& options)
+    : options_(options), name_(path.string()) {
+  options_.validate();
+  const bool table = is_table(path);
+  require<IoError>(options_.test.empty() || is_table(options_.test) == table, options_.test,
+                   ": another kind of file than ", name_);
+  if (table) {
+    require<InvalidArgument>(!options_.table.target.empty(), name_,
+                             ": which column is the target? Give it as --target");
+    options_.table.task =
+        options_.task == "classification" ? Task::kClassification : Task::kRegression;
+    if (options_.scaling != "auto") options_.table.scaling = options_.scaling;
+    table_.emplace(path);
+    if (!options_.test.empty()) test_table_.emplace(options_.test);
+  } else {
+    auto files = read_arrays<Real>(path, options_.targets, options_.task);
+    require<IoError>(files.main.has_targets, name_,
+                     ": no targets found (y, targets or labels; or a file of them as --targets)");
+    arrays_ = std::move(files.main);
+    test_arrays_ = std::move(files.test);
+    if (!options_.test.empty())
+      test_arrays_ = std::move(read_arrays<Real>(options_.test, "", options_.task).main);
+  }
+}
+
+template <typename Real>
+PreparedData<Real> DataSource<Real>::prepare(std::uint64_t split_seed) const {
+  return table_ ? prepare_table(split_seed) : prepare_arrays(split_seed);
+}
+
+template <typename Real>
+PreparedData<Real> DataSource<Real>::prepare_table(std::uint64_t split_seed) const {
+  PreparedData<Real> result;
+  const Split split = test_table_ ? Split{all_rows(table_->rows()), all_rows(test_table_->rows())}
+                                  : split_rows(table_->rows(), options_.test_share, split_seed);
+  result.preprocessing = fit_table(*table_, split.train, options_.table, result.notes);
+  result.training = result.preprocessing.template dataset_of<Real>(*table_, split.train);
+  result.test = result.preprocessing.template dataset_of<Real>(test_table_ ? *test_table_ : *table_,
+                                                               split.test);
+  require_classes(name_, result.training);
+  return result;
+}
+
+template <typename Real>
+PreparedData<Real> DataSource<Real>::prepare_arrays(std::uint64_t split_seed) const {
+  PreparedData<Real> result;
+  if (test_arrays_) {
+    require<IoError>(test_arrays_->has_targets, options_.test, ": no targets found");
+    result.training = arrays_->data;
+    result.test = test_arrays_->data;
+    result.training.classes = result.test.classes =
+        std::max(result.training.classes, result.test.classes);
+  } else {
+    const Split split = split_rows(arrays_->data.size(), options_.test_share, split_seed);
+    result.training = arrays_->data.subset(split.train);
+    result.test = arrays_->data.subset(split.test);
+  }
+  require<IoError>(result.test.X.cols() == result.training.X.cols(), options_.test, ": ",
+                   result.test.X.cols(), " features found, ", result.training.X.cols(),
+                   " expected, as in ", name_);
+  require_classes(name_, result.training);
+  Preprocessing& how = result.preprocessing;
+  how.task = result.training.task;
+  how.inputs = result.training.X.cols();
+  how.outputs = result.training.outputs();
+  how.features = array_scaling(options_.scaling, *arrays_, result.training.X);
+  apply(how.features, result.training.X);
+  apply(how.features, result.test.X);
+  if (how.task == Task::kRegression) {
+    how.targets =
+        fit_scaling(options_.table.target_scaling, result.training.Y.template cast<double>());
+    apply(how.targets, result.training.Y);
+    apply(how.targets, result.test.Y);
+  }
+  return result;
+}
+
+template <typename Real>
+Dataset<Real> read_for_model(const std::filesystem::path& path, const std::string& targets,
+                             const Preprocessing& preprocessing, bool with_targets) {
+  require<IoError>(is_table(path) == !preprocessing.columns.empty(), path.string(),
+                   ": the model was trained on ",
+                   preprocessing.columns.empty() ? "arrays of features" : "a table",
+                   ", the same kind of file expected");
+  if (is_table(path)) {
+    const io::TextTable table(path);
+    if (with_targets) return preprocessing.dataset_of<Real>(table, all_rows(table.rows()));
+    Dataset<Real> data;
+    data.task = preprocessing.task;
+    data.X = preprocessing.features_of<Real>(table, all_rows(table.rows()));
+    return data;
+  }
+  const bool classes = preprocessing.task == Task::kClassification;
+  auto files = read_arrays<Real>(path, targets, classes ? "classification" : "regression");
+  ArrayData<Real> arrays = files.test ? std::move(*files.test) : std::move(files.main);
+  require<IoError>(!with_targets || arrays.has_targets, path.string(), ": no targets found");
+  Dataset<Real> data = std::move(arrays.data);
+  require<IoError>(data.X.cols() == preprocessing.inputs, path.string(), ": ", data.X.cols(),
+                   " features found, ", preprocessing.inputs, " expected, as the model has them");
+  apply(preprocessing.features, data.X);
+  if (with_targets && classes) {
+    data.classes = preprocessing.outputs;
+    data.validate(path.string());
+  } else if (with_targets) {
+    require<IoError>(data.Y.cols() == preprocessing.outputs, path.string(), ": ", data.Y.cols(),
+                     " targets a row found, ", preprocessing.outputs, " expected");
+    apply(preprocessing.targets, data.Y);
+  }
+  return data;
+}
+
+#define UDV_INSTANTIATE(Real)                                                             \
+  template class DataSource<Real>;                                                        \
+  template Dataset<Real> read_for_model(const std::filesystem::path&, const std::string&, \
+                                        const Preprocessing&, bool);
+UDV_INSTANTIATE(float)
+UDV_INSTANTIATE(double)
+#undef UDV_INSTANTIATE
+
+}  // namespace udv::net

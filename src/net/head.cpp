@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "udv/net/head.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
+#include <cmath>
+
+#include "net/products.hpp"
+
+namespace udv::net {
+
+template <typename Real>
+RowMatrix<double> representation(const Network<Real>& network) {
+  const auto matrix = [&](const Block* block) {
+    return RowMatrix<double>(network.at(*block).template cast<double>());
+  };
+  RowMatrix<double> M = matrix(&network.blocks().front());
+  if (const Block* D = network.find("D.weight")) M = matrix(D).row(0).transpose().asDiagonal() * M;
+  if (const Block* F = network.find("F.weight")) M = matrix(F) * M;
+  return M;
+}
+
+template <typename Real>
+Vector<double> quick_spectrum(const Network<Real>& network) {
+  const RowMatrix<double> M = representation(network);
+  const bool wide = M.cols() >= M.rows();
+  const Index size = wide ? M.rows() : M.cols();
+  RowMatrix<double> gram(size, size);
+  if (wide)
+    multiply_transposed<double>(M, M, gram);
+  else
+    transposed_multiply<double>(M, M, gram);
+  if (!gram.allFinite()) return Vector<double>::Zero(size);
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(gram, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues().reverse().cwiseMax(0).cwiseSqrt();
+}
+
+template <typename Real>
+Vector<double> spectrum(const Network<Real>& network) {
+  const RowMatrix<double> M = representation(network);
+  if (std::min(M.rows(), M.cols()) > kGramWidth || !M.allFinite()) return quick_spectrum(network);
+  return Eigen::BDCSVD<Matrix<double>>(M).singularValues();
+}
+
+double stable_rank(const Vector<double>& spectrum) {
+  const double largest = spectrum.size() > 0 ? spectrum(0) : 0;
+  return largest > 0 ? (spectrum / largest).squaredNorm() : 0;
+}
+
+Index energy_rank(const Vector<double>& spectrum, double share) {
+  const double wanted = share * spectrum.squaredNorm();
+  double kept = 0;
+  Index rank = 0;
+  for (; rank < spectrum.size() && kept < wanted; ++rank) kept += spectrum(rank) * spectrum(rank);
+  return rank;
+}
+
+double effective_rank(const Vector<double>& spectrum) {
+  const double total = spectrum.sum();
+  if (!(total > 0)) return 0;
+  double entropy = 0;
+  for (const double sigma : spectrum)
+    if (sigma > 0) entropy -= sigma / total * std::log(sigma / total);
+  return std::exp(entropy);
+}
+
+template <typename Real>
+Index live_width(const Network<Real>& network) {
+  const auto& blocks = network.blocks();
+  const auto first = network.at(blocks.front());
+  if (!network.variant().has_hidden()) return first.rows();
+  const auto last = network.at(*network.find("V.weight"));
+  const Block* const D = network.find("D.weight");
+  const Block* const bias = network.find("U.bias");
+  Index live = 0;
+  for (Index j = 0; j < first.rows(); ++j) {
+    const bool in = !first.row(j).isZero(0) || (bias && network.at(*bias)(0, j) != 0);
+    const bool through = !D || network.at(*D)(0, j) != 0;
+    live += in && through && !last.col(j).isZero(0) ? 1 : 0;
+  }
+  return live;
+}
+
+#define UDV_INSTANTIATE(Real)                                      \
+  template RowMatrix<double> representation(const Network<Real>&); \
+  template Vector<double> spectrum(const Network<Real>&);          \
+  template Vector<double> quick_spectrum(const Network<Real>&);    \
+  template Index live_width(const Network<Real>&);
+UDV_INSTANTIATE(float)
+UDV_INSTANTIATE(double)
+#undef UDV_INSTANTIATE
+
+}  // namespace udv::net

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "udv/net/model_file.hpp"
+
+#include <charconv>
+
+#include "udv/core/error.hpp"
+#include "udv/core/version.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/io/safetensors.hpp"
+
+namespace udv::net {
+namespace {
+
+constexpr const char* kOwnKeys[] = {"udv",     "variant", "inputs",       "hidden",
+                                    "outputs", "bias",    "preprocessing"};
+
+// A D of 1 x m and a bias are lists of numbers.
+std::vector<Index> shape_of(const Block& block) {
+  if (block.is_bias || block.kind == LayerKind::kDiagonal) return {block.cols};
+  return {block.rows, block.cols};
+}
+
+const std::string& entry(const io::SafetensorsFile& file, const std::string& key) {
+  const auto at = file.metadata().find(key);
+  require<IoError>(at != file.metadata().end(), file.name(), ": no '", key,
+                   "' in its metadata: not a model that udv wrote");
+  return at->second;
+}
+
+Index number(const io::SafetensorsFile& file, const std::string& key) {
+  const std::string& text = entry(file, key);
+  Index value = -1;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  require<IoError>(error == std::errc() && stop == end && value >= 0, file.name(), ": ", key, " '",
+                   text, "' found in its metadata, a whole number expected");
+  return value;
+}
+
+template <typename Real>
+Network<Real> read_network(const io::SafetensorsFile& file) {
+  const Sizes sizes{number(file, "inputs"), number(file, "hidden"), number(file, "outputs")};
+  // A network of such sizes has to fit into the file, before memory is asked for.
+  Index stored = 0;
+  for (const io::Tensor& tensor : file.tensors()) stored += tensor.size();
+  require<IoError>(sizes.inputs <= stored && sizes.hidden <= stored && sizes.outputs <= stored,
+                   file.name(), ": sizes ", sizes.inputs, "-", sizes.hidden, "-", sizes.outputs,
+                   " in its metadata, but ", stored, " numbers in its tensors");
+  Network<Real> network(variant_named(entry(file, "variant")), sizes, number(file, "bias") != 0);
+  for (const Block& block : network.blocks()) {
+    const io::Tensor* const tensor = file.find(block.name);
+    require<IoError>(tensor != nullptr, file.name(), ": no tensor '", block.name, "'");
+    require<IoError>(tensor->shape == shape_of(block), file.name(), ": tensor '", block.name,
+                     "' has shape ", io::shape_text(tensor->shape), ", ",
+                     io::shape_text(shape_of(block)), " expected");
+    const Vector<Real> values = file.read<Real>(*tensor);
+    require<IoError>(values.allFinite(), file.name(), ": tensor '", block.name,
+                     "' holds a value that is not finite");
+    network.parameters().segment(block.offset, block.size()) = values;
+  }
+  return network;
+}
+
+}  // namespace
+
+template <typename Real>
+void write_model(const std::filesystem::path& path, const Model<Real>& model) {
+  const Network<Real>& network = model.network;
+  std::map<std::string, std::string> metadata = model.notes;
+  metadata["udv"] = version();
+  metadata["variant"] = network.variant().name;
+  metadata["inputs"] = std::to_string(network.sizes().inputs);
+  metadata["hidden"] = std::to_string(network.variant().has_hidden() ? network.sizes().hidden : 0);
+  metadata["outputs"] = std::to_string(network.sizes().outputs);
+  metadata["bias"] = std::to_string(network.bias() ? 1 : 0);
+  metadata["preprocessing"] = model.preprocessing.to_json();
+  std::vector<io::NamedTensor<Real>> tensors;
+  for (const Block& block : network.blocks())
+    tensors.push_back({block.name, shape_of(block), network.parameters().data() + block.offset});
+  io::write_safetensors(path, tensors, metadata);
+}
+
+template <typename Real>
+Model<Real> read_model(const std::filesystem::path& path) {
+  const io::SafetensorsFile file(path);
+  entry(file, "udv");
+  try {
+    Model<Real> model{read_network<Real>(file),
+                      Preprocessing::from_json(entry(file, "preprocessing")), file.metadata()};
+    for (const char* key : kOwnKeys) model.notes.erase(key);
+    const Sizes& sizes = model.network.sizes();
+    require(
+        model.preprocessing.inputs == sizes.inputs && model.preprocessing.outputs == sizes.outputs,
+        "its preprocessing has ", model.preprocessing.inputs, " inputs and ",
+        model.preprocessing.outputs, " outputs, its network ", sizes.inputs, " and ",
+        sizes.outputs);
+    return model;
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(file.name(), ": ", error.what()));
+  }
+}
+
+template void write_model(const std::filesystem::path&, const Model<float>&);
+template void write_model(const std::filesystem::path&, const Model<double>&);
+template Model<float> read_model(const std::filesystem::path&);
+template Model<double> read_model(const std::filesystem::path&);
+
+}  // namespace udv::net

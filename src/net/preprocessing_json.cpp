@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include <nlohmann/json.hpp>
+
+#include "udv/core/error.hpp"
+#include "udv/net/preprocessing.hpp"
+
+namespace udv::net {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kKinds[] = {"number", "category", "date"};
+
+Json list(const Vector<double>& values) {
+  return std::vector<double>(values.begin(), values.end());
+}
+
+Vector<double> vector(const Json& list) {
+  const auto values = list.get<std::vector<double>>();
+  return Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size()));
+}
+
+Json affine_json(const Affine& how) {
+  return {{"offset", list(how.offset)}, {"factor", list(how.factor)}};
+}
+
+Affine affine_from(const Json& json) {
+  Affine how{vector(json.at("offset")), vector(json.at("factor"))};
+  require(how.offset.size() == how.factor.size() && how.offset.allFinite() &&
+              how.factor.allFinite() && (how.factor.array() != 0).all(),
+          "offsets and factors expected, as many of both");
+  return how;
+}
+
+Json column_json(const ColumnCoding& c) {
+  return {{"column", c.column},     {"kind", kKinds[static_cast<int>(c.kind)]},
+          {"fills", c.fills},       {"categories", c.categories},
+          {"fallback", c.fallback}, {"onehot", c.onehot},
+          {"parts", c.parts}};
+}
+
+ColumnCoding column_from(const Json& json) {
+  ColumnCoding coding;
+  coding.column = json.at("column");
+  const std::string kind = json.at("kind");
+  int k = 0;
+  while (k < 3 && kKinds[k] != kind) ++k;
+  require(k < 3, "kind '", kind, "' of a column");
+  coding.kind = static_cast<ColumnKind>(k);
+  coding.fills = json.at("fills").get<std::vector<double>>();
+  coding.categories = json.at("categories").get<std::vector<std::string>>();
+  coding.fallback = json.at("fallback");
+  coding.onehot = json.at("onehot");
+  coding.parts = json.at("parts").get<std::vector<std::string>>();
+  require(coding.kind == ColumnKind::kCategory ||
+              static_cast<Index>(coding.fills.size()) == coding.features(),
+          coding.fills.size(), " numbers for missing fields of ", coding.features());
+  const auto count = static_cast<std::int64_t>(coding.categories.size());
+  require(coding.kind != ColumnKind::kCategory ||
+              (coding.fallback >= 0 && coding.fallback < std::max<std::int64_t>(count, 1)),
+          "fallback ", coding.fallback, " of ", count, " categories");
+  return coding;
+}
+
+void check(const Preprocessing& how) {
+  Index features = 0;
+  for (const ColumnCoding& coding : how.columns) features += coding.features();
+  require(how.inputs > 0 && how.outputs > 0 && how.features.offset.size() == how.inputs &&
+              (how.columns.empty() || features == how.inputs),
+          how.inputs, " inputs do not fit ", how.features.offset.size(), " scales and ", features,
+          " features");
+  const bool regression = how.task == Task::kRegression;
+  require(!regression || how.targets.offset.size() == how.outputs, how.outputs,
+          " outputs do not fit ", how.targets.offset.size(), " scales");
+  require(
+      regression || how.classes.empty() || static_cast<Index>(how.classes.size()) == how.outputs,
+      how.outputs, " outputs do not fit ", how.classes.size(), " classes");
+}
+
+}  // namespace
+
+std::string Preprocessing::to_json() const {
+  Json json = {{"task", task == Task::kRegression ? "regression" : "classification"},
+               {"inputs", inputs},
+               {"outputs", outputs},
+               {"target", target},
+               {"classes", classes},
+               {"features", affine_json(features)},
+               {"columns", Json::array()}};
+  if (task == Task::kRegression) json["targets"] = affine_json(targets);
+  for (const ColumnCoding& coding : columns) json["columns"].push_back(column_json(coding));
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Preprocessing Preprocessing::from_json(const std::string& text) {
+  Preprocessing how;
+  try {
+    const Json json = Json::parse(text);
+    const std::string task = json.at("task");
+    require(task == "regression" || task == "classification", "task '", task, "'");
+    how.task = task == "regression" ? Task::kRegression : Task::kClassification;
+    how.inputs = json.at("inputs");
+    how.outputs = json.at("outputs");
+    how.target = json.at("target");
+    how.classes = json.at("classes").get<std::vector<std::string>>();
+    how.features = affine_from(json.at("features"));
+    if (how.task == Task::kRegression) how.targets = affine_from(json.at("targets"));
+    for (const Json& column : json.at("columns")) how.columns.push_back(column_from(column));
+    check(how);
+  } catch (const nlohmann::json::exception& error) {
+    throw InvalidArgument(message("preprocessing: ", error.what()));
+  } catch (const InvalidArgument& error) {
+    throw InvalidArgument(message("preprocessing: ", error.what()));
+  }
+  return how;
+}
+
+}  // namespace udv::net

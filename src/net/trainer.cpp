@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#include "udv/net/trainer.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "net/shrink.hpp"
+#include "udv/core/error.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/core/random.hpp"
+#include "udv/net/head.hpp"
+#include "udv/net/initialise.hpp"
+#include "udv/net/loss.hpp"
+
+namespace udv::net {
+namespace {
+
+constexpr Index kPiece = 512;           // rows of one piece of an evaluation
+constexpr double kLookSeconds = 0.05;   // between two looks at the clock, about
+constexpr double kSpectrumShare = 0.2;  // of an epoch's work may go into the spectrum of UD
+
+using Clock = std::chrono::steady_clock;
+
+// Epochs between two spectra: 10 m^3 operations against 6 n d m of an epoch.
+Index spectrum_interval(const Sizes& sizes, Index samples) {
+  const auto m = static_cast<double>(sizes.hidden);
+  const double work = kSpectrumShare * 6 * static_cast<double>(samples * sizes.inputs) * m;
+  return std::max<Index>(1, static_cast<Index>(std::ceil(10 * m * m * m / work)));
+}
+
+// Loss and accuracy, piece by piece; the workspace has room for one.
+template <typename Real>
+Score score_of(const Network<Real>& network, const Dataset<Real>& data,
+               typename Network<Real>::Workspace& work) {
+  Score sum;
+  for (Index begin = 0; begin < data.size(); begin += kPiece) {
+    const Index count = std::min(kPiece, data.size() - begin);
+    const Rows<Real> outputs = network.forward(data.X.middleRows(begin, count), work);
+    Rows<Real> slopes = work.gradients.back().topRows(count);
+    if (data.task == Task::kRegression) {
+      const auto targets = data.Y.middleRows(begin, count);
+      sum.loss += static_cast<double>(count) * mean_squared_error<Real>(outputs, targets, slopes);
+    } else {
+      const std::int32_t* const labels = data.labels.data() + begin;
+      sum.loss += static_cast<double>(count) * cross_entropy<Real>(outputs, labels, slopes);
+      sum.accuracy += static_cast<double>(num_correct<Real>(outputs, labels));
+    }
+  }
+  const auto n = static_cast<double>(data.size());
+  return {sum.loss / n, sum.accuracy / n};
+}
+
+template <typename Real>
+class Trainer {
+ public:
+  Trainer(const Dataset<Real>& training, const Dataset<Real>& test, const TrainOptions& options,
+          const TrainHooks<Real>& hooks)
+      : training_(training),
+        test_(test),
+        options_(options),
+        hooks_(hooks),
+        batch_size_(options.batch > 0 ? options.batch : training.size()),
+        batches_((training.size() + batch_size_ - 1) / batch_size_),
+        rule_(options.optimizer, options.rule),
+        network_(variant_named(options.variant), sizes(), options.bias),
+        work_(network_.workspace(std::max(batch_size_, std::min(kPiece, test.size())))) {
+    batch_.task = training.task;
+    batch_.classes = training.classes;
+    batch_.X.resize(batch_size_, training.X.cols());
+    batch_.Y.resize(training.task == Task::kRegression ? batch_size_ : 0, training.Y.cols());
+    batch_.labels.resize(training.task == Task::kRegression ? 0 : static_cast<size_t>(batch_size_));
+  }
+
+  TrainResult<Real> run() {
+    const FlushToZero flush;
+    begin();
+    while (stop_ == TrainStop::kDone && state_.epoch < options_.epochs) run_epoch();
+    state_.seconds = seconds();
+    if (hooks_.save && (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit)) {
+      state_.parameters = network_.parameters();
+      state_.hidden = network_.sizes().hidden;
+      hooks_.save(state_);
+    }
+    TrainResult<Real> result{std::move(network_), std::move(state_.history), stop_};
+    average(result);
+    result.seconds = state_.seconds;
+    result.steps = state_.optimizer.steps;
+    return result;
+  }
+
+ private:
+  Sizes sizes() const {
+    Sizes sizes{training_.X.cols(), options_.hidden, training_.outputs()};
+    const bool classes = training_.task == Task::kClassification;
+    if (hooks_.resume && hooks_.resume->hidden > 0)
+      sizes.hidden = hooks_.resume->hidden;
+    else if (sizes.hidden == 0)
+      sizes.hidden = default_hidden(sizes.inputs, sizes.outputs, classes);
+    return sizes;
+  }
+
+  void begin() {
+    if (hooks_.resume) {
+      state_ = *hooks_.resume;
+      require(state_.parameters.size() == network_.num_parameters(),
+              "checkpoint: ", state_.parameters.size(), " parameters found, ",
+              network_.num_parameters(), " expected");
+      network_.parameters() = state_.parameters;
+    } else {
+      initialise(network_, options_.initialisation, options_.seed);
+      state_.optimizer = rule_.start(network_.num_parameters());
+    }
+    gradient_.resize(network_.num_parameters());
+    spectrum_interval_ = spectrum_interval(network_.sizes(), training_.size());
+  }
+
+  void run_epoch() {
+    const auto stream = kStreamBatches + 16 * static_cast<std::uint64_t>(state_.epoch);
+    order_ = Random(options_.seed, stream).permutation(training_.size());
+    rate_ = options_.schedule.rate(options_.learning_rate, state_.epoch, options_.epochs);
+    while (stop_ == TrainStop::kDone && state_.batch < batches_) take_step();
+    if (stop_ == TrainStop::kDone || stop_ == TrainStop::kDiverged) end_epoch();
+  }
+
+  void take_step() {
+    const Index first = state_.batch * batch_size_;
+    const Index count = std::min(batch_size_, training_.size() - first);
+    training_.gather(order_.data() + first, count, batch_);
+    const ConstRows<Real> X = batch_.X.topRows(count);
+    const Rows<Real> outputs = network_.forward(X, work_);
+    const double value = loss<Real>(outputs, batch_, work_.gradients.back().topRows(count));
+    network_.backward(X, work_, gradient_);
+    rule_.step(rate_, gradient_, state_.optimizer, network_.parameters());
+    network_.project();
+    state_.loss_sum += value * static_cast<double>(count);
+    ++state_.batch;
+    stop_ = std::isfinite(value) ? look(value) : TrainStop::kDiverged;
+  }
+
+  // Asks the observer, but not more often than it makes sense.
+  TrainStop look(double value) {
+    if (!hooks_.observer || state_.optimizer.steps < next_look_) return TrainStop::kDone;
+    IterationRecord record;
+    record.iteration = state_.optimizer.steps;
+    record.seconds = seconds();
+    record.objective = value;
+    record.rank = network_.sizes().hidden;
+    record.step = rate_;
+    const double per_step =
+        (record.seconds - state_.seconds) / static_cast<double>(++steps_here_ + skipped_);
+    const auto skip = static_cast<Index>(kLookSeconds / std::max(per_step, 1e-7));
+    skipped_ += skip;
+    next_look_ = state_.optimizer.steps + 1 + skip;
+    switch (hooks_.observer(record)) {
+      case Verdict::kInterrupt:
+        return TrainStop::kInterrupted;
+      case Verdict::kTimeLimit:
+        return TrainStop::kTimeLimit;
+      default:
+        return TrainStop::kDone;
+    }
+  }
+
+  void end_epoch() {
+    const bool last = state_.epoch + 1 == options_.epochs;
+    EpochRecord record;
+    record.epoch = ++state_.epoch;
+    record.train_loss = state_.loss_sum / static_cast<double>(training_.size());
+    const Score score = score_of(network_, test_, work_);
+    record.test_loss = score.loss;
+    record.test_accuracy = score.accuracy;
+    record.learning_rate = rate_;
+    record.live_width = live_width(network_);
+    record.effective_rank = last || record.epoch % spectrum_interval_ == 0
+                                ? effective_rank(quick_spectrum(network_))
+                                : std::numeric_limits<double>::quiet_NaN();
+    record.seconds = seconds();
+    state_.history.push_back(record);
+    state_.batch = 0;
+    state_.loss_sum = 0;
+    if (!std::isfinite(record.test_loss)) stop_ = TrainStop::kDiverged;
+    if (options_.shrink && stop_ == TrainStop::kDone && !last) shrink();
+  }
+
+  void shrink() {
+    bool smaller = remove_inert(network_, state_.optimizer);
+    if (state_.epoch % options_.shrink_every == 0)
+      smaller = shrink_head(network_, state_.optimizer, options_.shrink_tail) || smaller;
+    if (!smaller) return;
+    work_ = network_.workspace(work_.values.front().rows());
+    gradient_.resize(network_.num_parameters());
+  }
+
+  void average(TrainResult<Real>& result) const {
+    const auto& history = result.history;
+    const size_t count = std::min(static_cast<size_t>(options_.average_last), history.size());
+    for (size_t i = history.size() - count; i < history.size(); ++i) {
+      result.test_loss += history[i].test_loss / static_cast<double>(count);
+      result.test_accuracy += history[i].test_accuracy / static_cast<double>(count);
+    }
+  }
+
+  double seconds() const {
+    const double before = hooks_.resume ? hooks_.resume->seconds : 0;
+    return before + std::chrono::duration<double>(Clock::now() - started_).count();
+  }
+
+  const Dataset<Real>& training_;
+  const Dataset<Real>& test_;
+  const TrainOptions& options_;
+  const TrainHooks<Real>& hooks_;
+  Index batch_size_, batches_;
+  Optimizer<Real> rule_;
+  Network<Real> network_;
+  typename Network<Real>::Workspace work_;
+  Dataset<Real> batch_;
+  Vector<Real> gradient_;
+  std::vector<Index> order_;
+  double rate_ = 0;
+  TrainState<Real> state_;
+  TrainStop stop_ = TrainStop::kDone;
+  Index spectrum_interval_ = 1, next_look_ = 0, steps_here_ = 0, skipped_ = 0;
+  Clock::time_point started_ = Clock::now();
+};
+
+}  // namespace
+
+void TrainOptions::validate() const {
+  variant_named(variant);
+  Optimizer<double>(optimizer, rule);
+  schedule.validate();
+  require(learning_rate > 0 && std::isfinite(learning_rate), "train: learning rate is ",
+          learning_rate, ", a positive number expected");
+  require(epochs > 0, "train: epochs is ", epochs, ", at least 1 expected");
+  require(batch >= 0, "train: batch is ", batch, ", at least 0 expected");
+  require(hidden >= 0, "train: hidden is ", hidden, ", at least 0 expected");
+  require(average_last > 0, "train: average_last is ", average_last, ", at least 1 expected");
+  require(rule.weight_decay >= 0, "train: weight decay is ", rule.weight_decay,
+          ", at least 0 expected");
+  require(shrink_tail > 0 && shrink_tail < 1, "train: shrink_tail is ", shrink_tail,
+          ", a number between 0 and 1 expected");
+  require(shrink_every > 0, "train: shrink_every is ", shrink_every, ", at least 1 expected");
+}
+
+std::string_view to_string(TrainStop stop) {
+  switch (stop) {
+    case TrainStop::kDiverged:
+      return "diverged";
+    case TrainStop::kInterrupted:
+      return "interrupted";
+    case TrainStop::kTimeLimit:
+      return "time limit";
+    default:
+      return "done";
+  }
+}
+
+template <typename Real>
+TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& test,
+                        const TrainOptions& options, const TrainHooks<Real>& hooks) {
+  options.validate();
+  training.validate("training part");
+  test.validate("test part");
+  require(test.X.cols() == training.X.cols() && test.outputs() == training.outputs() &&
+              test.task == training.task,
+          "train: the test part has ", test.X.cols(), " features and ", test.outputs(),
+          " outputs, the training part ", training.X.cols(), " and ", training.outputs());
+  require(options.batch <= training.size(), "train: ", training.size(),
+          " training rows found, at least one batch of ", options.batch, " expected");
+  return Trainer<Real>(training, test, options, hooks).run();
+}
+
+template <typename Real>
+RowMatrix<Real> predict(const Network<Real>& network, const ConstRows<Real>& X) {
+  RowMatrix<Real> outputs(X.rows(), network.sizes().outputs);
+  auto work = network.workspace(std::min(kPiece, X.rows()));
+  for (Index begin = 0; begin < X.rows(); begin += kPiece) {
+    const Index count = std::min(kPiece, X.rows() - begin);
+    outputs.middleRows(begin, count) = network.forward(X.middleRows(begin, count), work);
+  }
+  return outputs;
+}
+
+template <typename Real>
+Score evaluate(const Network<Real>& network, const Dataset<Real>& data) {
+  auto work = network.workspace(std::min(kPiece, data.size()));
+  return score_of(network, data, work);
+}
+
+#define UDV_INSTANTIATE(Real)                                                     \
+  template TrainResult<Real> train(const Dataset<Real>&, const Dataset<Real>&,    \
+                                   const TrainOptions&, const TrainHooks<Real>&); \
+  template RowMatrix<Real> predict(const Network<Real>&, const ConstRows<Real>&); \
+  template Score evaluate(const Network<Real>&, const Dataset<Real>&);
+UDV_INSTANTIATE(float)
+UDV_INSTANTIATE(double)
+#undef UDV_INSTANTIATE
+
+}  // namespace udv::net
