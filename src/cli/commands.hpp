@@ -19,5 +19,6 @@ Run setup_ptycho(CLI::App& program);
 Run setup_train(CLI::App& program);
 Run setup_predict(CLI::App& program);
 Run setup_evaluate(CLI::App& program);
+Run setup_sweep(CLI::App& program);
 
 }  // namespace udv::cli

@@ -46,7 +46,9 @@ void append_flag(const std::string& path, std::string_view key, const toml::node
   }
 }
 
-std::vector<std::string> flags_of(const std::string& path) {
+}  // namespace
+
+std::vector<std::string> config_flags(const std::string& path) {
   const std::string text = io::read_bytes(path);
   std::vector<std::string> flags;
   try {
@@ -57,8 +59,6 @@ std::vector<std::string> flags_of(const std::string& path) {
   }
   return flags;
 }
-
-}  // namespace
 
 std::vector<std::string> expand_config(const std::vector<std::string>& arguments) {
   const std::string name = "--config";
@@ -72,7 +72,7 @@ std::vector<std::string> expand_config(const std::vector<std::string>& arguments
     else
       rest.push_back(arguments[i]);
     if (!path.empty()) {
-      const auto more = flags_of(path);
+      const auto more = config_flags(path);
       flags.insert(flags.end(), more.begin(), more.end());
     }
   }

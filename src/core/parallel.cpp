@@ -18,6 +18,7 @@ constexpr Index kReductionBlock = 4096;
 constexpr unsigned kFlushBits = 0x8040;  // flush-to-zero and denormals-are-zero
 
 int requested_threads = 0;
+thread_local bool inside_block = false;  // blocks within blocks run one after the other
 
 #if defined(__SSE2__)
 unsigned float_mode() {
@@ -32,6 +33,11 @@ unsigned float_mode() {
 }
 void set_float_mode(unsigned) {}
 #endif
+
+struct InsideBlock {
+  InsideBlock() { inside_block = true; }
+  ~InsideBlock() { inside_block = false; }
+};
 
 }  // namespace
 
@@ -48,7 +54,7 @@ int num_threads() {
 void parallel_blocks(Index size, Index block, const std::function<void(Index, Index)>& body) {
   const Index blocks = (size + block - 1) / block;
   const int threads = static_cast<int>(std::min<Index>(num_threads(), blocks));
-  if (threads <= 1) {
+  if (threads <= 1 || inside_block) {
     for (Index begin = 0; begin < size; begin += block) body(begin, std::min(size, begin + block));
   } else {
     static ThreadPool pool;
@@ -56,6 +62,7 @@ void parallel_blocks(Index size, Index block, const std::function<void(Index, In
     pool.run(blocks, threads, [&](Index b) {
       const unsigned own_mode = float_mode();
       set_float_mode(mode);
+      const InsideBlock inside;
       body(b * block, std::min(size, (b + 1) * block));
       set_float_mode(own_mode);
     });

@@ -14,7 +14,7 @@ int num_threads();
 /// Runs body(begin, end) over 0 .. size - 1 cut into blocks of `block` indices, on all threads.
 /// The cut depends on the sizes alone, never on the number of threads, so partial sums per block
 /// that are added in order give the same bits everywhere. Threads inherit the caller's
-/// floating-point mode. One block or one thread: a plain call.
+/// floating-point mode. One block, one thread or a call from within a block: a plain loop.
 void parallel_blocks(Index size, Index block, const std::function<void(Index, Index)>& body);
 
 /// <a, b> for equally shaped dense arrays, block by block in a fixed order.

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "udv/core/observer.hpp"
+#include "udv/net/data_source.hpp"
+#include "udv/net/run_folder.hpp"
+#include "udv/net/trainer.hpp"
+
+namespace udv::net {
+
+/// What a sweep runs over: every combination of one entry of each list is a cell.
+struct SweepGrid {
+  std::vector<std::string> variants{"UDV"}, optimizers{"adam"};
+  std::vector<double> learning_rates{1e-3}, weight_decays{0};
+  std::vector<std::uint64_t> seeds{0}, split_seeds{0};
+
+  /// Throws InvalidArgument where a list is empty, names something unknown or twice the same.
+  void validate() const;
+};
+
+struct SweepCell {
+  std::string variant, optimizer;
+  double learning_rate = 0, weight_decay = 0;
+  std::uint64_t seed = 0, split_seed = 0;
+};
+
+/// All cells, splits outermost: cells of one split share its data.
+std::vector<SweepCell> cells_of(const SweepGrid& grid);
+
+/// One line of results.csv.
+struct SweepRow {
+  std::string key;     ///< hash of all that fixes the run
+  std::string status;  ///< "done" or "diverged"
+  SweepCell cell;
+  double test_loss = 0;
+  std::optional<double> test_accuracy;
+  double last_test_loss = 0, last_train_loss = 0;
+  double stable_rank = 0, effective_rank = 0;
+  Index rank_90 = 0, rank_99 = 0, rank_999 = 0, live_width = 0, hidden = 0, parameters = 0;
+  Index epochs = 0;
+  double seconds = 0;
+};
+
+/// 16 hexadecimal digits of the cell and of `settings`, which says all else that fixes its numbers.
+std::string cell_key(const SweepCell& cell, const std::string& settings);
+
+std::string sweep_header();
+std::string sweep_line(const SweepRow& row);
+/// Rows of a results.csv; a last line that was cut off is left out. Throws IoError naming the line.
+std::vector<SweepRow> read_sweep(const std::filesystem::path& path);
+
+struct SweepHooks {
+  std::function<void(const SweepRow&)> finished;  ///< one call at a time
+  Observer observer;                              ///< iteration: cells done; one call at a time
+};
+
+/// Runs the cells whose key is not in `finished`, one per thread at a time. A run that diverges is
+/// a row like others. Returns the verdict that ended the sweep early, or kContinue.
+template <typename Real>
+Verdict run_sweep(const DataSource<Real>& source, const std::vector<SweepCell>& cells,
+                  const TrainOptions& base, const std::string& settings,
+                  const std::set<std::string>& finished, const SweepHooks& hooks);
+
+/// Mean and standard deviation of one metric over seeds and splits.
+struct SweepSummary {
+  SweepCell cell;  ///< seeds do not count
+  Index runs = 0, diverged = 0;
+  double mean = 0, deviation = 0;
+  bool best = false;  ///< of the learning rates of this variant, optimizer and decay
+};
+
+/// In the order of first appearance. The metric is test_accuracy where there is one (larger is
+/// better), else test_loss. Runs that diverged are counted, not averaged.
+std::vector<SweepSummary> summarise(const std::vector<SweepRow>& rows);
+
+/// The number that the paper prints for this data set ("HPART", "MNIST/MaxViT-T", ...), if any.
+std::optional<double> paper_value(const std::string& dataset, const std::string& optimizer,
+                                  const std::string& variant, double learning_rate);
+
+}  // namespace udv::net

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include "udv/net/sweep.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+#include "cli/commands.hpp"
+#include "cli/common.hpp"
+#include "cli/config_file.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "cli/sweep_summary.hpp"
+#include "cli/training_flags.hpp"
+#include "udv/core/error.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/io/file.hpp"
+#include "udv/report/terminal.hpp"
+
+namespace udv::cli {
+namespace {
+
+struct Flags {
+  std::string spec;
+  bool summary = false;
+  CommonFlags common;
+};
+
+/// What a sweep's file says: lists, and flags of udv train.
+struct Spec {
+  std::string dataset, data, variants = "UDV", optimizers = "adam", learning_rates = "0.001";
+  std::string weight_decays = "0", seeds = "10", split_seeds = "1";
+  DataFlags source;
+  TrainFlags training;
+};
+
+std::vector<std::string> words(const std::string& list) {
+  std::vector<std::string> result;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');) result.push_back(word);
+  return result;
+}
+
+template <typename Number>
+std::vector<Number> numbers(const std::string& path, const char* key, const std::string& list) {
+  std::vector<Number> result;
+  for (const std::string& word : words(list)) {
+    Number value{};
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, value);
+    require<IoError>(error == std::errc() && stop == end, path, ": ", key, ": '", word,
+                     "' found, a number expected");
+    result.push_back(value);
+  }
+  return result;
+}
+
+// A single number is a count, 0 .. n - 1; a list says which.
+std::vector<std::uint64_t> seeds_of(const std::string& path, const char* key,
+                                    const std::string& list) {
+  auto found = numbers<std::uint64_t>(path, key, list);
+  if (found.size() != 1 || list.find(',') != list.npos) return found;
+  require<IoError>(found[0] > 0 && found[0] <= 1'000'000, path, ": ", key, ": ", found[0],
+                   " found, a number from 1 to 1000000 or a list expected");
+  std::vector<std::uint64_t> counted(found[0]);
+  for (size_t i = 0; i < counted.size(); ++i) counted[i] = i;
+  return counted;
+}
+
+// Every key is a flag: of the sweep itself or of udv train.
+Spec read_spec(const std::string& path) {
+  Spec spec;
+  CLI::App parser;
+  parser.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  parser.add_option("--dataset", spec.dataset);
+  parser.add_option("--data", spec.data)->required();
+  parser.add_option("--variants", spec.variants);
+  parser.add_option("--optimizers", spec.optimizers);
+  parser.add_option("--learning-rates", spec.learning_rates);
+  parser.add_option("--weight-decays", spec.weight_decays);
+  parser.add_option("--seeds", spec.seeds);
+  parser.add_option("--split-seeds", spec.split_seeds);
+  spec.source.add_to(parser);
+  spec.training.add_to(parser);
+  std::vector<std::string> flags = config_flags(path);
+  for (const auto& flag : flags)
+    for (const char* single :
+         {"--variant=", "--optimizer=", "--lr=", "--weight-decay=", "--split-seed="})
+      require<IoError>(!flag.starts_with(single), path, ": ",
+                       flag.substr(2, std::strlen(single) - 3),
+                       ": a sweep has lists: variants, optimizers, learning-rates, "
+                       "weight-decays, split-seeds");
+  std::reverse(flags.begin(), flags.end());
+  try {
+    parser.parse(flags);
+  } catch (const CLI::ParseError& error) {
+    throw IoError(message(path, ": ", error.what()));
+  }
+  return spec;
+}
+
+// Relative to the spec; $UDV_DATA is what the environment says.
+std::filesystem::path data_path(const std::string& spec, const std::string& data) {
+  const std::string variable = "$UDV_DATA";
+  if (!data.starts_with(variable)) return std::filesystem::path(spec).parent_path() / data;
+  const char* const folder = std::getenv("UDV_DATA");
+  require<IoError>(folder != nullptr, spec, ": data: UDV_DATA is not set in the environment");
+  return folder + data.substr(variable.size());
+}
+
+net::SweepGrid grid_of(const std::string& path, const Spec& spec) {
+  net::SweepGrid grid;
+  grid.variants = words(spec.variants);
+  if (spec.variants == "all") {
+    grid.variants.clear();
+    for (const auto& variant : net::variants()) grid.variants.push_back(variant.name);
+  }
+  grid.optimizers = words(spec.optimizers);
+  grid.learning_rates = numbers<double>(path, "learning-rates", spec.learning_rates);
+  grid.weight_decays = numbers<double>(path, "weight-decays", spec.weight_decays);
+  grid.seeds = seeds_of(path, "seeds", spec.seeds);
+  grid.split_seeds = seeds_of(path, "split-seeds", spec.split_seeds);
+  try {
+    grid.validate();
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(path, ": ", error.what()));
+  }
+  return grid;
+}
+
+/// results.csv, locked and open for one line after the other.
+class Results {
+ public:
+  explicit Results(const std::filesystem::path& path) : path_(path) {
+    file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    require<IoError>(file_ >= 0, path.string(), ": cannot be opened: ", std::strerror(errno));
+    const bool alone = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
+    if (!alone) ::close(file_);
+    require<IoError>(alone, path.string(), ": another sweep writes to this file");
+    cut_torn_line();
+  }
+  ~Results() { ::close(file_); }
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+
+  void append(const std::string& line) {
+    const ssize_t written = ::write(file_, line.data(), line.size());
+    require<IoError>(written == static_cast<ssize_t>(line.size()), path_.string(),
+                     ": cannot be written: ", std::strerror(errno));
+  }
+
+ private:
+  // A program that was killed may have left half a line.
+  void cut_torn_line() {
+    const std::string text = io::read_bytes(path_);
+    if (text.empty()) {
+      append(net::sweep_header());
+    } else if (text.back() != '\n') {
+      const auto whole = static_cast<off_t>(text.rfind('\n') + 1);
+      require<IoError>(::ftruncate(file_, whole) == 0, path_.string(), ": cannot be cut");
+      if (whole == 0) append(net::sweep_header());
+    }
+  }
+
+  std::filesystem::path path_;
+  int file_;
+};
+
+template <typename Real>
+ExitCode run_as(const Flags& flags, const Spec& spec) {
+  const net::SweepGrid grid = grid_of(flags.spec, spec);
+  const std::vector<net::SweepCell> cells = net::cells_of(grid);
+  net::TrainOptions base = spec.training.read(0);
+  set_num_threads(flags.common.threads);
+  const auto path = data_path(flags.spec, spec.data);
+  const net::DataSource<Real> source(path, spec.source.read());
+  const auto first = source.prepare(grid.split_seeds.front());
+  require<IoError>(base.batch <= first.training.size(), path.string(), ": ", first.training.size(),
+                   " training rows found, at least one batch of ", base.batch, " expected");
+  spec.training.set_average(first.training.task, base);
+  for (const auto& note : first.notes) warn(note);
+
+  std::map<std::string, io::Setting> config;
+  spec.source.describe(config);
+  spec.training.describe(config);
+  for (const char* name : {"variant", "optimizer", "lr", "weight-decay", "split-seed"})
+    config.erase(name);
+  std::string settings = spec.data;
+  for (const auto& [name, setting] : config)
+    std::visit([&](const auto& value) { settings += message(";", name, "=", value); }, setting);
+
+  const auto folder = make_run_folder(flags.common, "sweep");
+  Results results(folder / "results.csv");
+  io::write_atomically(folder / "sweep.toml", io::read_bytes(flags.spec));
+  std::set<std::string> finished;
+  for (const net::SweepRow& row : net::read_sweep(folder / "results.csv")) finished.insert(row.key);
+  Index open = 0;
+  for (const auto& cell : cells) open += finished.contains(cell_key(cell, settings)) ? 0 : 1;
+
+  catch_interrupts();
+  ProgressBar progress(open, flags.common.time_limit, flags.common.quiet,
+                       {"runs", "loss", "width"});
+  net::SweepHooks hooks;
+  std::vector<Observer> observers{progress.observer(), stop_on_interrupt()};
+  if (flags.common.time_limit > 0) observers.push_back(time_limit(flags.common.time_limit));
+  hooks.observer = combine(std::move(observers));
+  hooks.finished = [&](const net::SweepRow& row) { results.append(net::sweep_line(row)); };
+  const Verdict verdict = net::run_sweep(source, cells, base, settings, finished, hooks);
+  progress.clear();
+  if (verdict == Verdict::kInterrupt) {
+    say_interrupted(folder);
+    return kInterrupted;
+  }
+  if (!flags.common.quiet) {
+    fmt::print("{}", sweep_summary(net::read_sweep(folder / "results.csv"), spec.dataset,
+                                   isatty(STDOUT_FILENO) == 1));
+    fmt::print("  {} runs, {} of them now; results in {}\n", cells.size(), open,
+               (folder / "results.csv").string());
+  }
+  return verdict == Verdict::kContinue ? kDone : kNotConverged;
+}
+
+ExitCode print_summary(const Flags& flags) {
+  const std::filesystem::path given = flags.spec;
+  const bool is_folder = std::filesystem::is_directory(given);
+  const auto results = is_folder ? given / "results.csv" : given;
+  const auto spec = results.parent_path() / "sweep.toml";
+  const std::string dataset =
+      std::filesystem::exists(spec) ? read_spec(spec.string()).dataset : std::string();
+  fmt::print("{}", sweep_summary(net::read_sweep(results), dataset, isatty(STDOUT_FILENO) == 1));
+  return kDone;
+}
+
+}  // namespace
+
+Run setup_sweep(CLI::App& program) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* const command = program.add_subcommand(
+      "sweep", "Trains over variants, optimizers, learning rates, seeds and splits");
+  command
+      ->add_option("spec", flags->spec,
+                   "TOML file: lists variants, optimizers, learning-rates, weight-decays, seeds, "
+                   "split-seeds; data; and flags of udv train. With --summary: a sweep's folder")
+      ->required();
+  command->add_flag("--summary", flags->summary,
+                    "Print the table of a finished sweep, run nothing");
+  flags->common.add_to(*command);
+  return [flags]() -> ExitCode {
+    if (flags->summary) return print_summary(*flags);
+    const Spec spec = read_spec(flags->spec);
+    return spec.training.float64 ? run_as<double>(*flags, spec) : run_as<float>(*flags, spec);
+  };
+}
+
+}  // namespace udv::cli
