@@ -40,6 +40,7 @@ void append_flag(const std::string& path, std::string_view key, const toml::node
       if (!joined.empty()) joined += ',';
       joined += scalar_text(item, where);
     }
+    if (list->size() == 1) joined += ',';  // still a list, not a single value
     flags.push_back(message(flag, "=", joined));
   } else {
     flags.push_back(message(flag, "=", scalar_text(node, where)));

@@ -115,12 +115,15 @@ std::string sweep_header() {
 
 std::string sweep_line(const SweepRow& r) {
   const SweepCell& c = r.cell;
+  const auto real = [](double value) {
+    return std::isnan(value) ? std::string("nan") : fmt::format("{}", value);  // never "-nan"
+  };
   return fmt::format(
       "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n", r.key, r.status,
-      c.variant, c.optimizer, c.learning_rate, c.weight_decay, c.seed, c.split_seed, r.test_loss,
-      r.test_accuracy ? fmt::format("{}", *r.test_accuracy) : std::string(), r.last_test_loss,
-      r.last_train_loss, r.stable_rank, r.effective_rank, r.rank_90, r.rank_99, r.rank_999,
-      r.live_width, r.hidden, r.parameters, r.epochs, r.seconds);
+      c.variant, c.optimizer, c.learning_rate, c.weight_decay, c.seed, c.split_seed,
+      real(r.test_loss), r.test_accuracy ? fmt::format("{}", *r.test_accuracy) : std::string(),
+      r.last_test_loss, r.last_train_loss, r.stable_rank, r.effective_rank, r.rank_90, r.rank_99,
+      r.rank_999, r.live_width, r.hidden, r.parameters, r.epochs, r.seconds);
 }
 
 std::vector<SweepRow> read_sweep(const std::filesystem::path& path) {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include <csignal>
+#include <set>
+#include <thread>
+
+#include "cli/training_data.hpp"
+
+namespace udv::cli {
+namespace {
+
+const std::string kSpec =
+    "dataset = \"HPART\"\n"
+    "data = \"data.csv\"\n"
+    "target = \"y\"\n"
+    "drop = \"kind\"\n"
+    "epochs = 4\n"
+    "variants = [\"UDV\", \"UV\"]\n"
+    "optimizers = [\"adam\", \"mbgd\"]\n"
+    "learning-rates = [1e-3, 1e-2]\n"
+    "seeds = 3\n";
+
+void write(const Cli& cli, const std::string& spec = kSpec) {
+  cli.write("data.csv", training_table(120));
+  cli.write("sweep.toml", spec);
+}
+
+std::multiset<std::string> keys(const Cli& cli) {
+  std::multiset<std::string> found;
+  const auto lines = lines_of(cli.text("out/results.csv"));
+  for (size_t i = 1; i < lines.size(); ++i) found.insert(lines[i].substr(0, 16));
+  return found;
+}
+
+TEST(SweepCommand, RunsEveryCellOnceAndPrintsTheTable) {
+  const Cli cli;
+  write(cli);
+  const Outcome outcome = cli.run("sweep sweep.toml --out out");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(keys(cli).size(), 24u);
+  for (const char* word : {"adam", "mbgd", "UDV", "paper", "1.304e-03", "*", "24 of them now"})
+    EXPECT_NE(outcome.out.find(word), std::string::npos) << word << outcome;
+  const Outcome again = cli.run("sweep sweep.toml --out out");
+  EXPECT_NE(again.out.find("0 of them now"), std::string::npos) << again;
+  EXPECT_EQ(keys(cli).size(), 24u);
+  const Outcome summary = cli.run("sweep out --summary");
+  EXPECT_EQ(summary.code, 0);
+  EXPECT_EQ(outcome.out.find(summary.out), 0u) << summary;
+}
+
+TEST(SweepCommand, GoesOnAfterAnInterruptAndATornLine) {
+  const Cli cli;
+  write(cli, kSpec + "batch = 4\n");
+  std::string spec = cli.text("sweep.toml");
+  spec.replace(spec.find("epochs = 4"), 10, "epochs = 4000");
+  cli.write("sweep.toml", spec);
+  auto process = cli.start("sweep sweep.toml --out out --quiet");
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  process->send(SIGINT);
+  const Outcome stopped = process->wait();
+  EXPECT_EQ(stopped.code, 130) << stopped;
+  const auto before = keys(cli);
+  EXPECT_LT(before.size(), 24u);
+  cli.write("out/results.csv", cli.text("out/results.csv") + "0123456789abcdef,done,UD");
+  EXPECT_EQ(cli.run("sweep sweep.toml --out out --quiet").code, 0);
+  const auto after = keys(cli);
+  EXPECT_EQ(after.size(), 24u);
+  EXPECT_EQ(std::set<std::string>(after.begin(), after.end()).size(), 24u);
+  for (const auto& key : before) EXPECT_EQ(after.count(key), 1u);
+}
+
+TEST(SweepCommand, ADivergedRunIsARow) {
+  const Cli cli;
+  write(cli,
+        "data = \"data.csv\"\ntarget = \"y\"\ndrop = \"kind\"\nepochs = 3\nvariants = [\"UV\"]\n"
+        "optimizers = [\"mbgd\"]\nlearning-rates = [1e9]\nseeds = [4]\n");
+  const Outcome outcome = cli.run("sweep sweep.toml --out out");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_NE(cli.text("out/results.csv").find(",diverged,UV,mbgd,1000000000,0,4,0,"),
+            std::string::npos)
+      << cli.text("out/results.csv");
+  EXPECT_NE(outcome.out.find("diverged (1)"), std::string::npos) << outcome;
+}
+
+TEST(SweepCommand, NamesWhatIsWrongWithItsFile) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"variants = [\"UDV\", \"UDW\"]", "variant 'UDW' found"},
+      {"variants = []", "an empty list found"},
+      {"seeds = [1, 1]", "seed 1 found twice"},
+      {"seeds = 0", "a number from 1"},
+      {"learning-rates = [\"fast\"]", "'fast' found, a number expected"},
+      {"lr = 1e-3", "a sweep has lists"},
+      {"speed = 3", "speed"},
+      {"epochs = ", "sweep.toml:"}};
+  for (const auto& [line, words] : cases) {
+    const Cli cli;
+    write(cli, "data = \"data.csv\"\ntarget = \"y\"\ndrop = \"kind\"\n" + line + "\n");
+    expect_refused(cli, cli.run("sweep sweep.toml --out out"), 3, {words});
+  }
+  const Cli cli;
+  expect_refused(cli, cli.run("sweep nothing.toml --out out"), 3, {"nothing.toml"});
+}
+
+}  // namespace
+}  // namespace udv::cli
