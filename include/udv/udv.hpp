@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Everything: recover low-rank matrices without being told the rank.
+/// Everything: recover low-rank matrices and train low-rank networks without being told the rank.
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/entries_io.hpp"
+#include "udv/io/images.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
+#include "udv/io/safetensors.hpp"
+#include "udv/io/text_table.hpp"
 #include "udv/io/variables.hpp"
+#include "udv/net/data_source.hpp"
+#include "udv/net/head.hpp"
+#include "udv/net/model_file.hpp"
+#include "udv/net/run_folder.hpp"
+#include "udv/net/sweep.hpp"
+#include "udv/net/trainer.hpp"
 #include "udv/recover/operators/dense.hpp"
 #include "udv/recover/operators/entries.hpp"
 #include "udv/recover/operators/imaging.hpp"

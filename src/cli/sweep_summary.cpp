@@ -33,22 +33,51 @@ std::string cell_text(const SweepSummary& s, bool percent) {
                      static_cast<int>(power), failed);
 }
 
-std::string paper_text(const std::string& dataset, const net::SweepCell& cell, bool percent) {
-  const auto value = net::paper_value(dataset, cell.optimizer, cell.variant, cell.learning_rate);
-  if (!value) return "-";
-  return percent ? fmt::format("{:.2f}", *value) : fmt::format("{:.3e}", *value);
+std::string marked(const std::string& text, bool best, bool terminal) {
+  if (!terminal) return text + (best ? "*" : " ");
+  return best ? "\x1b[1m" + text + "\x1b[0m" : text;
 }
 
-// Bold after the table has been laid out: marks take a place of their own.
-std::string with_bold(std::string text) {
-  for (size_t at = text.find("*"); at != text.npos; at = text.find("*", at)) {
-    size_t begin = at;
-    while (begin > 0 && text[begin - 1] != '\n' && text.compare(begin - 1, 1, " ") != 0) --begin;
-    while (begin > 2 && !(text[begin - 1] == ' ' && text[begin - 2] == ' ')) --begin;
-    text.replace(at, 1, "\x1b[0m ");
-    text.insert(begin, "\x1b[1m");
+using Rows = std::vector<std::vector<std::string>>;
+
+// A variant's line and, where the paper has figures for it, a second one.
+void add_lines(const std::vector<SweepSummary>& part, const std::vector<double>& rates,
+               const std::string& variant, const std::string& dataset, bool percent, bool terminal,
+               Rows& lines) {
+  std::vector<std::string> ours{variant}, paper{"  paper"};
+  bool known = false;
+  for (const double rate : rates) {
+    const auto at = std::find_if(part.begin(), part.end(), [&](const auto& s) {
+      return s.cell.variant == variant && s.cell.learning_rate == rate;
+    });
+    ours.push_back(at == part.end() ? "" : marked(cell_text(*at, percent), at->best, terminal));
+    const auto value = at == part.end() || at->cell.weight_decay > 0
+                           ? std::nullopt
+                           : net::paper_value(dataset, at->cell.optimizer, variant, rate);
+    known = known || value;
+    const std::string figure = !value    ? "-"
+                               : percent ? fmt::format("{:.2f}", *value)
+                                         : fmt::format("{:.3e}", *value);
+    paper.push_back(marked(figure, false, terminal));
   }
-  return text;
+  lines.push_back(ours);
+  if (known) lines.push_back(paper);
+}
+
+std::string optimizer_table(const std::vector<SweepSummary>& part, const std::string& dataset,
+                            bool percent, bool terminal) {
+  auto rates = distinct<double>(part, [](const auto& s) { return s.cell.learning_rate; });
+  std::sort(rates.begin(), rates.end());
+  const net::SweepCell& first = part.front().cell;
+  std::vector<std::string> header{first.optimizer};
+  if (first.weight_decay > 0) header[0] += fmt::format(", decay {}", first.weight_decay);
+  for (const double rate : rates)
+    header.push_back(marked(fmt::format("{:g}", rate), false, terminal));
+  Rows lines;
+  for (const auto& variant :
+       distinct<std::string>(part, [](const auto& s) { return s.cell.variant; }))
+    add_lines(part, rates, variant, dataset, percent, terminal, lines);
+  return report::table(header, lines) + "\n";
 }
 
 }  // namespace
@@ -66,34 +95,12 @@ std::string sweep_summary(const std::vector<net::SweepRow>& rows, const std::str
       std::vector<SweepSummary> part;
       for (const SweepSummary& s : all)
         if (s.cell.optimizer == optimizer && s.cell.weight_decay == decay) part.push_back(s);
-      auto rates = distinct<double>(part, [](const auto& s) { return s.cell.learning_rate; });
-      std::sort(rates.begin(), rates.end());
-      std::vector<std::string> header{optimizer +
-                                      (decay > 0 ? fmt::format(", decay {}", decay) : "")};
-      for (const double rate : rates) header.push_back(fmt::format("{:g} ", rate));
-      std::vector<std::vector<std::string>> lines;
-      for (const auto& variant :
-           distinct<std::string>(part, [](const auto& s) { return s.cell.variant; })) {
-        std::vector<std::string> ours{variant}, paper{"  paper"};
-        for (const double rate : rates) {
-          const auto at = std::find_if(part.begin(), part.end(), [&](const auto& s) {
-            return s.cell.variant == variant && s.cell.learning_rate == rate;
-          });
-          ours.push_back(at == part.end() ? "" : cell_text(*at, percent) + (at->best ? "*" : " "));
-          paper.push_back(at == part.end() ? "" : paper_text(dataset, at->cell, percent) + " ");
-        }
-        lines.push_back(ours);
-        const bool known = std::any_of(paper.begin() + 1, paper.end(), [](const auto& cell) {
-          return cell != "- " && !cell.empty();
-        });
-        if (known && decay == 0) lines.push_back(paper);
-      }
-      text += report::table(header, lines) + "\n";
+      if (!part.empty()) text += optimizer_table(part, dataset, percent, terminal);
     }
   text += percent ? "  test accuracy in percent" : "  test loss";
   text += ", mean ± standard deviation over seeds and splits; ";
   text += terminal ? "best learning rate in bold\n" : "* best learning rate\n";
-  return terminal ? with_bold(text) : text;
+  return text;
 }
 
 }  // namespace udv::cli

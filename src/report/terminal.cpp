@@ -9,10 +9,16 @@
 namespace udv::report {
 namespace {
 
-// Length as seen: UTF-8 continuation bytes take no place.
+// Length as seen: UTF-8 continuation bytes and escape sequences (to an m) take no place.
 size_t shown_length(const std::string& text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
+  size_t length = 0;
+  bool escaped = false;
+  for (const char c : text) {
+    escaped = escaped || c == '\x1b';
+    if (!escaped && (static_cast<unsigned char>(c) >> 6) != 2) ++length;
+    if (c == 'm') escaped = false;
+  }
+  return length;
 }
 
 std::string padded(const std::string& text, size_t width, bool left) {
