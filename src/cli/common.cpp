@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -43,9 +44,14 @@ CLI::Validator positive() {
           "POSITIVE"};
 }
 
-CLI::Validator not_negative() {
+CLI::Validator seed_number() {
   return {[](std::string& text) {
-            return text.starts_with("-") ? "'" + text + "' found, 0 or more expected" : "";
+            std::uint64_t value = 0;
+            const char* const end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, value);
+            const bool good = error == std::errc() && stop == end;
+            return good ? std::string()
+                        : "'" + text + "' found, a whole number from 0 to 2^64 - 1 expected";
           },
           ""};
 }
@@ -54,7 +60,7 @@ void CommonFlags::add_to(CLI::App& command) {
   command.add_option("--out", out, "Folder for the results (default: a new one in udv-runs)");
   command.add_option("--seed", seed, "Seed of all random numbers")
       ->capture_default_str()
-      ->check(not_negative());
+      ->check(seed_number());
   command.add_option("--threads", threads, "Threads (default: all cores); results are the same")
       ->check(CLI::Range(1, 1024));
   command.add_flag("--resume", resume, "Go on from the checkpoint in --out");

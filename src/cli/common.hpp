@@ -23,8 +23,8 @@ struct CommonFlags {
 
 /// A positive, finite number.
 CLI::Validator positive();
-/// CLI11 turns -1 into the largest unsigned number.
-CLI::Validator not_negative();
+/// CLI11 turns -1, and what is too large, into the largest unsigned number.
+CLI::Validator seed_number();
 
 /// The folder of a run, made and found writable. Throws IoError naming it.
 std::filesystem::path make_run_folder(const CommonFlags& common, const std::string& command);

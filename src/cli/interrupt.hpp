@@ -3,7 +3,8 @@
 
 namespace udv::cli {
 
-/// From now on Ctrl-C (or a polite kill) only sets a flag; a second one ends the program at once.
+/// From now on Ctrl-C (or a polite kill) only sets a flag; a second one, a second or
+/// more later, ends the program at once.
 void catch_interrupts();
 bool interrupted();
 

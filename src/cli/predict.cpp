@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/common.hpp"
 #include "io/run_json.hpp"
+#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
@@ -59,12 +60,21 @@ std::string predictions_csv(const net::Preprocessing& how, const RowMatrix<doubl
   return fmt::to_string(text);
 }
 
+RowMatrix<double> finite_outputs(const net::Model<double>& model, const net::Dataset<double>& data,
+                                 const std::string& name) {
+  RowMatrix<double> outputs = net::predict<double>(model.network, data.X);
+  for (Index i = 0; i < outputs.rows(); ++i)
+    require<IoError>(outputs.row(i).allFinite(), name, ": row ", i + 1,
+                     ": the model's output is not finite");
+  return outputs;
+}
+
 ExitCode run_predict(const Flags& flags) {
   set_num_threads(flags.common.threads);
   const auto model = load_model(flags.model);
   const auto data =
       net::read_for_model<double>(flags.data, flags.targets, model.preprocessing, false);
-  const RowMatrix<double> outputs = net::predict<double>(model.network, data.X);
+  const RowMatrix<double> outputs = finite_outputs(model, data, flags.data);
   const auto folder = make_run_folder(flags.common, "predict");
   io::write_atomically(folder / "predictions.csv", predictions_csv(model.preprocessing, outputs));
   if (!flags.common.quiet)
@@ -78,6 +88,7 @@ ExitCode run_evaluate(const Flags& flags) {
   const auto model = load_model(flags.model);
   const net::Preprocessing& how = model.preprocessing;
   const auto data = net::read_for_model<double>(flags.data, flags.targets, how, true);
+  finite_outputs(model, data, flags.data);
   const net::Score score = net::evaluate(model.network, data);
   const bool classes = how.task == Task::kClassification;
   const auto folder = make_run_folder(flags.common, "evaluate");

@@ -74,6 +74,15 @@ std::vector<std::uint64_t> seeds_of(const std::string& path, const char* key,
   return counted;
 }
 
+// Relative to the spec; $UDV_DATA is what the environment says.
+std::filesystem::path data_path(const std::string& spec, const std::string& data) {
+  const std::string variable = "$UDV_DATA";
+  if (!data.starts_with(variable)) return std::filesystem::path(spec).parent_path() / data;
+  const char* const folder = std::getenv("UDV_DATA");
+  require<IoError>(folder != nullptr, spec, ": data: UDV_DATA is not set in the environment");
+  return folder + data.substr(variable.size());
+}
+
 // Every key is a flag: of the sweep itself or of udv train.
 Spec read_spec(const std::string& path) {
   Spec spec;
@@ -100,19 +109,16 @@ Spec read_spec(const std::string& path) {
   std::reverse(flags.begin(), flags.end());
   try {
     parser.parse(flags);
+    spec.training.read(0);
+    spec.source.read();
   } catch (const CLI::ParseError& error) {
     throw IoError(message(path, ": ", error.what()));
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(path, ": ", error.what()));
   }
+  for (std::string* file : {&spec.data, &spec.source.options.test, &spec.source.options.targets})
+    if (!file->empty()) *file = data_path(path, *file).string();
   return spec;
-}
-
-// Relative to the spec; $UDV_DATA is what the environment says.
-std::filesystem::path data_path(const std::string& spec, const std::string& data) {
-  const std::string variable = "$UDV_DATA";
-  if (!data.starts_with(variable)) return std::filesystem::path(spec).parent_path() / data;
-  const char* const folder = std::getenv("UDV_DATA");
-  require<IoError>(folder != nullptr, spec, ": data: UDV_DATA is not set in the environment");
-  return folder + data.substr(variable.size());
 }
 
 net::SweepGrid grid_of(const std::string& path, const Spec& spec) {
@@ -144,7 +150,12 @@ class Results {
     const bool alone = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
     if (!alone) ::close(file_);
     require<IoError>(alone, path.string(), ": another sweep writes to this file");
-    cut_torn_line();
+    try {
+      cut_torn_line();
+    } catch (...) {
+      ::close(file_);
+      throw;
+    }
   }
   ~Results() { ::close(file_); }
   Results(const Results&) = delete;
@@ -157,21 +168,49 @@ class Results {
   }
 
  private:
-  // A program that was killed may have left half a line.
+  // A program that was killed may have left half a line. Files of others stay as they are.
   void cut_torn_line() {
-    const std::string text = io::read_bytes(path_);
-    if (text.empty()) {
-      append(net::sweep_header());
-    } else if (text.back() != '\n') {
-      const auto whole = static_cast<off_t>(text.rfind('\n') + 1);
-      require<IoError>(::ftruncate(file_, whole) == 0, path_.string(), ": cannot be cut");
-      if (whole == 0) append(net::sweep_header());
-    }
+    const std::string text = io::read_bytes(path_), header = net::sweep_header();
+    require<IoError>(text.starts_with(header) || header.starts_with(text), path_.string(),
+                     ":1: another file found, a sweep's results expected");
+    const size_t whole = text.size() < header.size() ? 0 : text.rfind('\n') + 1;
+    if (whole < text.size())
+      require<IoError>(::ftruncate(file_, static_cast<off_t>(whole)) == 0, path_.string(),
+                       ": cannot be cut");
+    if (whole == 0) append(header);
   }
 
   std::filesystem::path path_;
   int file_;
 };
+
+// Every split, read, cut and found fit for training.
+template <typename Real>
+net::SweepData<Real> prepare(const std::filesystem::path& path, const Spec& spec,
+                             const net::SweepGrid& grid, net::TrainOptions& base) {
+  net::SweepData<Real> data;
+  const net::DataSource<Real> source(path, spec.source.read());
+  for (const std::uint64_t seed : grid.split_seeds) {
+    const auto& prepared = data.emplace(seed, source.prepare(seed)).first->second;
+    spec.training.set_average(prepared.training.task, base);
+    net::check_run(path.string(), prepared.training, prepared.test, base);
+  }
+  return data;
+}
+
+// All that is the same for every cell and fixes its numbers.
+template <typename Real>
+std::string settings_of(const Spec& spec, const net::SweepData<Real>& data) {
+  std::map<std::string, io::Setting> config;
+  spec.source.describe(config);
+  spec.training.describe(config);
+  for (const char* name : {"variant", "optimizer", "lr", "weight-decay", "split-seed"})
+    config.erase(name);
+  std::string text = message("data ", data.begin()->second.content_hash());
+  for (const auto& [name, setting] : config)
+    std::visit([&](const auto& value) { text += message(";", name, "=", value); }, setting);
+  return text;
+}
 
 template <typename Real>
 ExitCode run_as(const Flags& flags, const Spec& spec) {
@@ -179,28 +218,15 @@ ExitCode run_as(const Flags& flags, const Spec& spec) {
   const std::vector<net::SweepCell> cells = net::cells_of(grid);
   net::TrainOptions base = spec.training.read(0);
   set_num_threads(flags.common.threads);
-  const auto path = data_path(flags.spec, spec.data);
-  const net::DataSource<Real> source(path, spec.source.read());
-  const auto first = source.prepare(grid.split_seeds.front());
-  require<IoError>(base.batch <= first.training.size(), path.string(), ": ", first.training.size(),
-                   " training rows found, at least one batch of ", base.batch, " expected");
-  spec.training.set_average(first.training.task, base);
-  for (const auto& note : first.notes) warn(note);
-
-  std::map<std::string, io::Setting> config;
-  spec.source.describe(config);
-  spec.training.describe(config);
-  for (const char* name : {"variant", "optimizer", "lr", "weight-decay", "split-seed"})
-    config.erase(name);
-  std::string settings = spec.data;
-  for (const auto& [name, setting] : config)
-    std::visit([&](const auto& value) { settings += message(";", name, "=", value); }, setting);
+  const auto data = prepare<Real>(spec.data, spec, grid, base);
+  for (const auto& note : data.begin()->second.notes) warn(note);
+  const std::string settings = settings_of(spec, data);
 
   const auto folder = make_run_folder(flags.common, "sweep");
   Results results(folder / "results.csv");
-  io::write_atomically(folder / "sweep.toml", io::read_bytes(flags.spec));
   std::set<std::string> finished;
   for (const net::SweepRow& row : net::read_sweep(folder / "results.csv")) finished.insert(row.key);
+  io::write_atomically(folder / "sweep.toml", io::read_bytes(flags.spec));
   Index open = 0;
   for (const auto& cell : cells) open += finished.contains(cell_key(cell, settings)) ? 0 : 1;
 
@@ -212,19 +238,29 @@ ExitCode run_as(const Flags& flags, const Spec& spec) {
   if (flags.common.time_limit > 0) observers.push_back(time_limit(flags.common.time_limit));
   hooks.observer = combine(std::move(observers));
   hooks.finished = [&](const net::SweepRow& row) { results.append(net::sweep_line(row)); };
-  const Verdict verdict = net::run_sweep(source, cells, base, settings, finished, hooks);
+  const Verdict verdict = net::run_sweep(data, cells, base, settings, finished, hooks);
   progress.clear();
   if (verdict == Verdict::kInterrupt) {
     say_interrupted(folder);
     return kInterrupted;
   }
   if (!flags.common.quiet) {
-    fmt::print("{}", sweep_summary(net::read_sweep(folder / "results.csv"), spec.dataset,
-                                   isatty(STDOUT_FILENO) == 1));
+    std::vector<net::SweepRow> rows;
+    for (const net::SweepRow& row : net::read_sweep(folder / "results.csv"))
+      if (row.settings == net::settings_key(settings)) rows.push_back(row);
+    fmt::print("{}", sweep_summary(rows, spec.dataset, isatty(STDOUT_FILENO) == 1));
     fmt::print("  {} runs, {} of them now; results in {}\n", cells.size(), open,
                (folder / "results.csv").string());
   }
   return verdict == Verdict::kContinue ? kDone : kNotConverged;
+}
+
+// The name alone: a copy of a spec elsewhere does not find its data.
+std::string dataset_of(const std::string& path) {
+  const std::string key = "--dataset=";
+  for (const std::string& flag : config_flags(path))
+    if (flag.starts_with(key)) return flag.substr(key.size());
+  return "";
 }
 
 ExitCode print_summary(const Flags& flags) {
@@ -233,7 +269,7 @@ ExitCode print_summary(const Flags& flags) {
   const auto results = is_folder ? given / "results.csv" : given;
   const auto spec = results.parent_path() / "sweep.toml";
   const std::string dataset =
-      std::filesystem::exists(spec) ? read_spec(spec.string()).dataset : std::string();
+      std::filesystem::exists(spec) ? dataset_of(spec.string()) : std::string();
   fmt::print("{}", sweep_summary(net::read_sweep(results), dataset, isatty(STDOUT_FILENO) == 1));
   return kDone;
 }

@@ -84,7 +84,11 @@ std::string optimizer_table(const std::vector<SweepSummary>& part, const std::st
 
 std::string sweep_summary(const std::vector<net::SweepRow>& rows, const std::string& dataset,
                           bool terminal) {
-  const std::vector<SweepSummary> all = net::summarise(rows);
+  // Rows of other settings are no repetitions of these.
+  std::vector<net::SweepRow> last, others;
+  for (const net::SweepRow& row : rows)
+    (row.settings == rows.back().settings ? last : others).push_back(row);
+  const std::vector<SweepSummary> all = net::summarise(last);
   const bool percent = std::any_of(rows.begin(), rows.end(),
                                    [](const auto& row) { return row.test_accuracy.has_value(); });
   std::string text;
@@ -100,6 +104,9 @@ std::string sweep_summary(const std::vector<net::SweepRow>& rows, const std::str
   text += percent ? "  test accuracy in percent" : "  test loss";
   text += ", mean ± standard deviation over seeds and splits; ";
   text += terminal ? "best learning rate in bold\n" : "* best learning rate\n";
+  if (!others.empty())
+    text += fmt::format("  {} rows of sweeps with other settings in the same file are left aside\n",
+                        others.size());
   return text;
 }
 

@@ -101,8 +101,7 @@ ExitCode run_as(const Flags& flags) {
   const net::DataSource<Real> source(flags.data, flags.source.read());
   const net::PreparedData<Real> data = source.prepare(flags.source.split_seed);
   flags.training.set_average(data.training.task, options);
-  require<IoError>(options.batch <= data.training.size(), flags.data, ": ", data.training.size(),
-                   " training rows found, at least one batch of ", options.batch, " expected");
+  net::check_run(flags.data, data.training, data.test, options);
   for (const auto& note : data.notes) warn(note);
 
   io::RunInfo info;
@@ -112,7 +111,8 @@ ExitCode run_as(const Flags& flags) {
   info.warnings = data.notes;
   flags.source.describe(info.config);
   flags.training.describe(info.config);
-  const std::string settings = fingerprint(info.config, flags.common.seed);
+  const std::string settings = message(fingerprint(info.config, flags.common.seed),
+                                       "; numbers of the data ", data.content_hash());
 
   const auto folder = make_run_folder(flags.common, "train");
   const auto checkpoint = folder / "checkpoint.bin";
@@ -135,7 +135,8 @@ ExitCode run_as(const Flags& flags) {
   };
   const net::TrainResult<Real> result = net::train(data.training, data.test, options, hooks);
   progress.clear();
-  remove_file(folder / "run.json");
+  for (const char* name : {"run.json", "model.safetensors", "history.csv"})
+    remove_file(folder / name);
   if (result.stop == TrainStop::kInterrupted) {
     say_interrupted(folder);
     return kInterrupted;

@@ -62,9 +62,7 @@ void DataFlags::add_to(CLI::App& command) {
   add("--test-share", options.test_share, "Share of the rows that are the test part")
       ->capture_default_str()
       ->check(positive());
-  add("--split-seed", split_seed, "Seed of the split")
-      ->capture_default_str()
-      ->check(not_negative());
+  add("--split-seed", split_seed, "Seed of the split")->capture_default_str()->check(seed_number());
 }
 
 net::DataOptions DataFlags::read() const {

@@ -13,6 +13,9 @@ namespace udv::io::detail {
 /// 'text' for a message: on one line, control characters and broken UTF-8 as \xNN, shortened.
 std::string in_quotes(std::string_view text);
 
+/// Every byte belongs to a character of UTF-8.
+bool is_utf8(std::string_view text);
+
 /// "1 field", "2 fields".
 std::string count_text(std::size_t count, std::string_view noun);
 

@@ -15,7 +15,22 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == line.npos;
 }
 
-// Views of a temporary line of a file that stays: they remain true.
+// Latin-1, where every byte is the character of its number, as UTF-8.
+std::string from_latin1(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x80) result += static_cast<char>(0xC0 | code >> 6);
+    result += static_cast<char>(code < 0x80 ? code : 0x80 | (code & 0x3F));
+  }
+  return result;
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  std::string text = read_bytes(path);
+  return detail::is_utf8(text) ? text : from_latin1(text);
+}
+
 char separator_of(std::string_view header) {
   const std::size_t at = header.find_first_of(",;\t");
   return at == header.npos ? ',' : header[at];
@@ -24,7 +39,7 @@ char separator_of(std::string_view header) {
 }  // namespace
 
 TextTable::TextTable(const std::filesystem::path& path)
-    : name_(path.string()), text_(std::make_shared<const std::string>(read_bytes(path))) {
+    : name_(path.string()), text_(std::make_shared<const std::string>(read_text(path))) {
   require<IoError>(text_->find('\0') == text_->npos, name_,
                    ": binary data found (a zero byte), lines of text expected");
   detail::Lines lines(name_, *text_);

@@ -57,6 +57,20 @@ std::string with_labels(std::string name) {
 }
 
 template <typename Real>
+ArrayData<Real> read_unlabelled(const fs::path& path) {
+  const io::IdxArray images = io::read_idx(path);
+  io::LabelledImages bare;
+  require<IoError>(images.shape.size() >= 2 && images.shape[0] > 0, path.string(), ": shape ",
+                   io::shape_text(images.shape), " found, images x pixels expected");
+  bare.count = images.shape[0];
+  bare.pixels = static_cast<Index>(images.bytes.size()) / bare.count;
+  bare.bytes = images.bytes;
+  ArrayData<Real> result = from_images<Real>(std::move(bare));
+  result.has_targets = false;
+  return result;
+}
+
+template <typename Real>
 ArrayData<Real> read_idx_images(const fs::path& path, const std::string& targets) {
   const fs::path labels =
       targets.empty() ? path.parent_path() / with_labels(name_of(path)) : fs::path(targets);
@@ -164,7 +178,8 @@ ArrayData<Real> read_npy_features(const fs::path& path, const std::string& targe
 }
 
 template <typename Real>
-ArrayData<Real> read_named_arrays(const fs::path& path, const std::string& task) {
+ArrayData<Real> read_named_arrays(const fs::path& path, const std::string& task,
+                                  bool with_targets) {
   const io::VariableFile file(path);
   const auto first_of = [&](std::initializer_list<const char*> names) -> std::string {
     for (const char* name : names)
@@ -180,7 +195,7 @@ ArrayData<Real> read_named_arrays(const fs::path& path, const std::string& task)
   ArrayData<Real> result;
   result.data.X = matrix<Real>(message(path.string(), ": ", features), file.read(features));
   const std::string targets = first_of({"labels", "y", "Y", "targets"});
-  if (!targets.empty()) {
+  if (with_targets && !targets.empty()) {
     const std::string name = message(path.string(), ": ", targets);
     set_targets(name, matrix<Real>(name, file.read(targets)), task_for(task, targets == "labels"),
                 result);
@@ -196,24 +211,27 @@ bool is_table(const fs::path& path) {
 
 template <typename Real>
 ArrayFiles<Real> read_arrays(const fs::path& path, const std::string& targets,
-                             const std::string& task) {
+                             const std::string& task, bool with_targets) {
   const std::string name = name_of(path);
   if (fs::is_directory(path)) return read_folder<Real>(path);
   if (name.find("ubyte") != name.npos || name.find(".idx") != name.npos ||
       name.find("-idx") != name.npos)
-    return {read_idx_images<Real>(path, targets), std::nullopt};
+    return {with_targets ? read_idx_images<Real>(path, targets) : read_unlabelled<Real>(path),
+            std::nullopt};
   if (name.ends_with(".bin")) return {read_cifar_file<Real>(path), std::nullopt};
   if (ends_with_any(name, {".npy", ".npy.gz"}))
-    return {read_npy_features<Real>(path, targets, task), std::nullopt};
+    return {read_npy_features<Real>(path, with_targets ? targets : "", task), std::nullopt};
   if (ends_with_any(name, {".npz", ".mat", ".h5", ".hdf5"}))
-    return {read_named_arrays<Real>(path, task), std::nullopt};
+    return {read_named_arrays<Real>(path, task, with_targets), std::nullopt};
   require<IoError>(fs::exists(path), path.string(), ": no such file, a file to read expected");
   throw IoError(message(path.string(),
                         ": unknown kind of file; .csv, .tsv, .npy, .npz, .mat, .h5, ",
                         "IDX (ubyte), CIFAR (.bin) or a folder of these expected"));
 }
 
-template ArrayFiles<float> read_arrays(const fs::path&, const std::string&, const std::string&);
-template ArrayFiles<double> read_arrays(const fs::path&, const std::string&, const std::string&);
+template ArrayFiles<float> read_arrays(const fs::path&, const std::string&, const std::string&,
+                                       bool);
+template ArrayFiles<double> read_arrays(const fs::path&, const std::string&, const std::string&,
+                                        bool);
 
 }  // namespace udv::net

@@ -19,10 +19,10 @@ struct ArrayFiles {
   std::optional<ArrayData<Real>> test;
 };
 
-/// Reads features and, where there are, targets. `task` is "auto", "regression" or
-/// "classification". Throws IoError naming the file.
+/// Reads features and, where they are wanted and there are any, targets. `task` is "auto",
+/// "regression" or "classification". Throws IoError naming the file.
 template <typename Real>
 ArrayFiles<Real> read_arrays(const std::filesystem::path& path, const std::string& targets,
-                             const std::string& task);
+                             const std::string& task, bool with_targets = true);
 
 }  // namespace udv::net

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "core/hash.hpp"
 #include "net/array_files.hpp"
 #include "udv/core/error.hpp"
 
@@ -86,7 +87,22 @@ DataSource<Real>::DataSource(const std::filesystem::path& path, const DataOption
 
 template <typename Real>
 PreparedData<Real> DataSource<Real>::prepare(std::uint64_t split_seed) const {
-  return table_ ? prepare_table(split_seed) : prepare_arrays(split_seed);
+  try {
+    return table_ ? prepare_table(split_seed) : prepare_arrays(split_seed);
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(name_, ": ", error.what()));
+  }
+}
+
+template <typename Real>
+std::uint64_t PreparedData<Real>::content_hash() const {
+  std::uint64_t hash = kHashStart;
+  for (const Dataset<Real>* part : {&training, &test}) {
+    for (const RowMatrix<Real>* matrix : {&part->X, &part->Y})
+      hash = array_hash(matrix->data(), static_cast<size_t>(matrix->size()) * sizeof(Real), hash);
+    hash = array_hash(part->labels.data(), part->labels.size() * sizeof(std::int32_t), hash);
+  }
+  return hash;
 }
 
 template <typename Real>
@@ -136,9 +152,19 @@ PreparedData<Real> DataSource<Real>::prepare_arrays(std::uint64_t split_seed) co
   return result;
 }
 
+namespace {
+
+// Names the first row that the scales of the model, or a target of it, lead out of all numbers.
 template <typename Real>
-Dataset<Real> read_for_model(const std::filesystem::path& path, const std::string& targets,
-                             const Preprocessing& preprocessing, bool with_targets) {
+void require_finite(const std::string& name, const Dataset<Real>& data) {
+  for (Index i = 0; i < data.X.rows(); ++i)
+    require<IoError>(data.X.row(i).allFinite() && (data.Y.size() == 0 || data.Y.row(i).allFinite()),
+                     name, ": row ", i + 1, " holds a number that is too large for the model");
+}
+
+template <typename Real>
+Dataset<Real> read_any(const std::filesystem::path& path, const std::string& targets,
+                       const Preprocessing& preprocessing, bool with_targets) {
   require<IoError>(is_table(path) == !preprocessing.columns.empty(), path.string(),
                    ": the model was trained on ",
                    preprocessing.columns.empty() ? "arrays of features" : "a table",
@@ -152,7 +178,8 @@ Dataset<Real> read_for_model(const std::filesystem::path& path, const std::strin
     return data;
   }
   const bool classes = preprocessing.task == Task::kClassification;
-  auto files = read_arrays<Real>(path, targets, classes ? "classification" : "regression");
+  auto files =
+      read_arrays<Real>(path, targets, classes ? "classification" : "regression", with_targets);
   ArrayData<Real> arrays = files.test ? std::move(*files.test) : std::move(files.main);
   require<IoError>(!with_targets || arrays.has_targets, path.string(), ": no targets found");
   Dataset<Real> data = std::move(arrays.data);
@@ -170,7 +197,18 @@ Dataset<Real> read_for_model(const std::filesystem::path& path, const std::strin
   return data;
 }
 
+}  // namespace
+
+template <typename Real>
+Dataset<Real> read_for_model(const std::filesystem::path& path, const std::string& targets,
+                             const Preprocessing& preprocessing, bool with_targets) {
+  Dataset<Real> data = read_any<Real>(path, targets, preprocessing, with_targets);
+  require_finite(path.string(), data);
+  return data;
+}
+
 #define UDV_INSTANTIATE(Real)                                                             \
+  template struct PreparedData<Real>;                                                     \
   template class DataSource<Real>;                                                        \
   template Dataset<Real> read_for_model(const std::filesystem::path&, const std::string&, \
                                         const Preprocessing&, bool);

@@ -45,6 +45,10 @@ std::string initialisation_names() {
   return text;
 }
 
+void check_initialisation(std::string_view name) {
+  draw_named(name);
+}
+
 template <typename Real>
 void initialise(Network<Real>& network, std::string_view name, std::uint64_t seed) {
   const Draw draw = draw_named(name);

@@ -47,6 +47,9 @@ Network<Real> read_network(const io::SafetensorsFile& file) {
                    file.name(), ": sizes ", sizes.inputs, "-", sizes.hidden, "-", sizes.outputs,
                    " in its metadata, but ", stored, " numbers in its tensors");
   Network<Real> network(variant_named(entry(file, "variant")), sizes, number(file, "bias") != 0);
+  for (const io::Tensor& tensor : file.tensors())
+    require<IoError>(network.find(tensor.name) != nullptr, file.name(), ": tensor '", tensor.name,
+                     "' is no part of a ", network.variant().name, " network");
   for (const Block& block : network.blocks()) {
     const io::Tensor* const tensor = file.find(block.name);
     require<IoError>(tensor != nullptr, file.name(), ": no tensor '", block.name, "'");

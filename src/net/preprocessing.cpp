@@ -36,12 +36,13 @@ std::string lower(std::string text) {
 struct ColumnFacts {
   ColumnKind kind = ColumnKind::kCategory;
   Index distinct = 0, present = 0;
+  Index numbers = 0, first_word = -1;  // fields that are numbers; the first row where one is none
 };
 
 ColumnFacts facts_of(const io::TextTable& table, Index column) {
   ColumnFacts facts;
   std::set<std::string_view> values;
-  bool numbers = true, dates = true;
+  bool dates = true;
   double number = 0;
   Date date;
   for (Index row = 0; row < table.rows(); ++row) {
@@ -50,13 +51,25 @@ ColumnFacts facts_of(const io::TextTable& table, Index column) {
     if (is_missing(field)) continue;
     ++facts.present;
     // "nan" and "inf" count here, so that they are found and named later.
-    numbers = numbers && (io::parse_number(field, number) || is_not_finite(field));
+    if (io::parse_number(field, number) || is_not_finite(field))
+      ++facts.numbers;
+    else if (facts.first_word < 0)
+      facts.first_word = row;
     dates = dates && parse_date(field, date);
   }
   facts.distinct = static_cast<Index>(values.size());
-  if (facts.present > 0 && numbers) facts.kind = ColumnKind::kNumber;
+  if (facts.present > 0 && facts.numbers == facts.present) facts.kind = ColumnKind::kNumber;
   if (facts.present > 0 && dates) facts.kind = ColumnKind::kDate;
   return facts;
+}
+
+// Most fields are numbers, but not all: a typing error, more often than not.
+void note_words_among_numbers(const io::TextTable& table, Index column, const ColumnFacts& facts,
+                              std::vector<std::string>& notes) {
+  if (facts.kind != ColumnKind::kCategory || 2 * facts.numbers < facts.present) return;
+  notes.push_back(message(table.where(facts.first_word, column), ": ",
+                          io::quoted(table.field(facts.first_word, column)),
+                          " found among numbers: the whole column is taken for words"));
 }
 
 // Every row another value: a text that names rows, or a number column called id.
@@ -143,10 +156,10 @@ void encode(const io::TextTable& table, Index row, Index column, const ColumnCod
       const auto at = std::lower_bound(coding.categories.begin(), coding.categories.end(), key);
       const bool known = at != coding.categories.end() && *at == key;
       const std::int64_t code = known ? at - coding.categories.begin() : coding.fallback;
-      if (coding.onehot)
-        out[code] = 1;
-      else
+      if (!coding.onehot)
         out[0] = static_cast<double>(code);
+      else if (!coding.categories.empty())  // a column without words has no features
+        out[code] = 1;
       break;
     }
     case ColumnKind::kDate: {
@@ -299,6 +312,7 @@ Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& tr
       notes.push_back(message("column ", io::quoted(name), " is constant: left out"));
       continue;
     }
+    note_words_among_numbers(table, column, facts, notes);
     if (numbers_rows(table, column, facts) && !contains(options.keep, name)) {
       notes.push_back(message("column ", io::quoted(name), " numbers the rows: left out (--keep ",
                               name, " uses it)"));
@@ -311,6 +325,10 @@ Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& tr
     if (facts.kind == ColumnKind::kCategory)
       fit_categories(table, column, training, options, coding);
     if (facts.kind == ColumnKind::kDate) fit_date(table, column, training, coding);
+    if (coding.features() == 0) {
+      notes.push_back(message("column ", io::quoted(name), " says nothing: left out"));
+      continue;
+    }
     how.inputs += coding.features();
     how.columns.push_back(std::move(coding));
   }

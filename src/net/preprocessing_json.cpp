@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "net/calendar.hpp"
 #include "udv/core/error.hpp"
 #include "udv/net/preprocessing.hpp"
 
@@ -55,6 +57,9 @@ ColumnCoding column_from(const Json& json) {
   require(coding.kind == ColumnKind::kCategory ||
               static_cast<Index>(coding.fills.size()) == coding.features(),
           coding.fills.size(), " numbers for missing fields of ", coding.features());
+  for (const std::string& part : coding.parts) date_part_named(part);
+  require(std::is_sorted(coding.categories.begin(), coding.categories.end()),
+          "categories that are not sorted");
   const auto count = static_cast<std::int64_t>(coding.categories.size());
   require(coding.kind != ColumnKind::kCategory ||
               (coding.fallback >= 0 && coding.fallback < std::max<std::int64_t>(count, 1)),
@@ -89,7 +94,7 @@ std::string Preprocessing::to_json() const {
                {"columns", Json::array()}};
   if (task == Task::kRegression) json["targets"] = affine_json(targets);
   for (const ColumnCoding& coding : columns) json["columns"].push_back(column_json(coding));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump();  // tables are UTF-8
 }
 
 Preprocessing Preprocessing::from_json(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "io/run_json.hpp"
 #include "udv/core/version.hpp"
@@ -25,7 +26,10 @@ Json target_rmse(const Preprocessing& how, double loss) {
 void add_scores(const Preprocessing& how, const std::vector<EpochRecord>& history, double test_loss,
                 double test_accuracy, Json& run) {
   const bool classes = how.task == Task::kClassification;
-  const EpochRecord last = history.empty() ? EpochRecord{} : history.back();
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  EpochRecord last;
+  last.train_loss = last.test_loss = last.test_accuracy = kNone;
+  if (!history.empty()) last = history.back();
   run["test_loss"] = number(test_loss);
   if (classes) run["test_accuracy"] = number(test_accuracy);
   run["last_train_loss"] = number(last.train_loss);

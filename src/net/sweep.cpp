@@ -7,10 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <map>
-#include <memory>
 #include <mutex>
 
+#include "core/hash.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 
@@ -22,9 +21,14 @@ using Clock = std::chrono::steady_clock;
 template <typename Item>
 void require_distinct(const char* what, const std::vector<Item>& list) {
   require(!list.empty(), "sweep: no ", what, " found, at least one expected");
-  for (size_t i = 0; i < list.size(); ++i)
-    require(std::count(list.begin(), list.end(), list[i]) == 1, "sweep: ", what, " ", list[i],
-            " found twice");
+  std::set<Item> seen;
+  for (const Item& item : list)
+    require(seen.insert(item).second, "sweep: ", what, " ", item, " found twice");
+}
+
+void require_numbers(const char* what, const std::vector<double>& list) {
+  for (const double value : list)
+    require(std::isfinite(value), "sweep: ", what, " ", value, " found, a number expected");
 }
 
 TrainOptions options_for(const SweepCell& cell, TrainOptions options) {
@@ -63,8 +67,9 @@ SweepRow row_of(const SweepCell& cell, const TrainResult<Real>& result, Task tas
 template <typename Real>
 class Sweep {
  public:
-  Sweep(const DataSource<Real>& source, const TrainOptions& base, const SweepHooks& hooks)
-      : source_(source), base_(base), hooks_(hooks) {}
+  Sweep(const SweepData<Real>& data, const TrainOptions& base, const SweepHooks& hooks,
+        std::string settings)
+      : data_(data), base_(base), hooks_(hooks), settings_(std::move(settings)) {}
 
   Verdict run(const std::vector<SweepCell>& cells, const std::vector<std::string>& keys) {
     parallel_blocks(static_cast<Index>(cells.size()), 1, [&](Index i, Index) {
@@ -76,13 +81,14 @@ class Sweep {
 
  private:
   void run_cell(const SweepCell& cell, const std::string& key) {
-    const auto data = data_for(cell.split_seed);
+    const PreparedData<Real>& data = data_.at(cell.split_seed);
     TrainHooks<Real> hooks;
     hooks.observer = [&](const IterationRecord& record) { return look(record); };
-    const auto result = train(data->training, data->test, options_for(cell, base_), hooks);
+    const auto result = train(data.training, data.test, options_for(cell, base_), hooks);
     if (result.stop == TrainStop::kInterrupted || result.stop == TrainStop::kTimeLimit) return;
-    SweepRow row = row_of(cell, result, data->training.task);
+    SweepRow row = row_of(cell, result, data.training.task);
     row.key = key;
+    row.settings = settings_;
     const std::lock_guard lock(mutex_);
     ++done_;
     if (hooks_.finished) hooks_.finished(row);
@@ -97,18 +103,11 @@ class Sweep {
     return verdict_;
   }
 
-  std::shared_ptr<const PreparedData<Real>> data_for(std::uint64_t split_seed) {
-    const std::lock_guard lock(data_mutex_);
-    auto& data = data_[split_seed];
-    if (!data) data = std::make_shared<const PreparedData<Real>>(source_.prepare(split_seed));
-    return data;
-  }
-
-  const DataSource<Real>& source_;
+  const SweepData<Real>& data_;
   const TrainOptions& base_;
   const SweepHooks& hooks_;
-  std::mutex mutex_, data_mutex_;
-  std::map<std::uint64_t, std::shared_ptr<const PreparedData<Real>>> data_;
+  std::string settings_;
+  std::mutex mutex_;
   std::atomic<Verdict> verdict_{Verdict::kContinue};
   Index done_ = 0;
   Clock::time_point started_ = Clock::now();
@@ -119,11 +118,15 @@ class Sweep {
 void SweepGrid::validate() const {
   require_distinct("variant", variants);
   require_distinct("optimizer", optimizers);
+  require_numbers("learning rate", learning_rates);
+  require_numbers("weight decay", weight_decays);
   require_distinct("learning rate", learning_rates);
   require_distinct("weight decay", weight_decays);
   require_distinct("seed", seeds);
   require_distinct("split seed", split_seeds);
-  for (const SweepCell& cell : cells_of(*this)) options_for(cell, {}).validate();
+  SweepGrid once = *this;  // seeds are all alike
+  once.seeds = once.split_seeds = {0};
+  for (const SweepCell& cell : cells_of(once)) options_for(cell, {}).validate();
 }
 
 std::vector<SweepCell> cells_of(const SweepGrid& grid) {
@@ -138,17 +141,19 @@ std::vector<SweepCell> cells_of(const SweepGrid& grid) {
   return cells;
 }
 
+std::string settings_key(const std::string& settings) {
+  return fmt::format("{:08x}", fnv_hash(settings) >> 32);
+}
+
 std::string cell_key(const SweepCell& c, const std::string& settings) {
   const std::string text =
       fmt::format("{};{};{};{};{};{};{}", c.variant, c.optimizer, c.learning_rate, c.weight_decay,
                   c.seed, c.split_seed, settings);
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", fnv_hash(text));
 }
 
 template <typename Real>
-Verdict run_sweep(const DataSource<Real>& source, const std::vector<SweepCell>& cells,
+Verdict run_sweep(const SweepData<Real>& data, const std::vector<SweepCell>& cells,
                   const TrainOptions& base, const std::string& settings,
                   const std::set<std::string>& finished, const SweepHooks& hooks) {
   std::vector<SweepCell> open;
@@ -159,13 +164,13 @@ Verdict run_sweep(const DataSource<Real>& source, const std::vector<SweepCell>& 
     open.push_back(cell);
     keys.push_back(key);
   }
-  return Sweep<Real>(source, base, hooks).run(open, keys);
+  return Sweep<Real>(data, base, hooks, settings_key(settings)).run(open, keys);
 }
 
-template Verdict run_sweep(const DataSource<float>&, const std::vector<SweepCell>&,
+template Verdict run_sweep(const SweepData<float>&, const std::vector<SweepCell>&,
                            const TrainOptions&, const std::string&, const std::set<std::string>&,
                            const SweepHooks&);
-template Verdict run_sweep(const DataSource<double>&, const std::vector<SweepCell>&,
+template Verdict run_sweep(const SweepData<double>&, const std::vector<SweepCell>&,
                            const TrainOptions&, const std::string&, const std::set<std::string>&,
                            const SweepHooks&);
 

@@ -16,10 +16,10 @@ namespace udv::net {
 namespace {
 
 constexpr const char* kHeader =
-    "key,status,variant,optimizer,learning_rate,weight_decay,seed,split_seed,test_loss,"
+    "key,settings,status,variant,optimizer,learning_rate,weight_decay,seed,split_seed,test_loss,"
     "test_accuracy,last_test_loss,last_train_loss,stable_rank,effective_rank,rank_90,rank_99,"
     "rank_999,live_width,hidden,parameters,epochs,seconds";
-constexpr size_t kFields = 22;
+constexpr size_t kFields = 23;
 
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> fields;
@@ -47,27 +47,28 @@ SweepRow row_from(const std::string& where, const std::vector<std::string>& f) {
   const auto whole = [&](size_t k) { return parse<Index>(where, f[k]); };
   SweepRow row;
   row.key = f[0];
-  row.status = f[1];
-  row.cell = {f[2],
-              f[3],
-              real(4),
+  row.settings = f[1];
+  row.status = f[2];
+  row.cell = {f[3],
+              f[4],
               real(5),
-              parse<std::uint64_t>(where, f[6]),
-              parse<std::uint64_t>(where, f[7])};
-  row.test_loss = real(8);
-  if (!f[9].empty()) row.test_accuracy = real(9);
-  row.last_test_loss = real(10);
-  row.last_train_loss = real(11);
-  row.stable_rank = real(12);
-  row.effective_rank = real(13);
-  row.rank_90 = whole(14);
-  row.rank_99 = whole(15);
-  row.rank_999 = whole(16);
-  row.live_width = whole(17);
-  row.hidden = whole(18);
-  row.parameters = whole(19);
-  row.epochs = whole(20);
-  row.seconds = real(21);
+              real(6),
+              parse<std::uint64_t>(where, f[7]),
+              parse<std::uint64_t>(where, f[8])};
+  row.test_loss = real(9);
+  if (!f[10].empty()) row.test_accuracy = real(10);
+  row.last_test_loss = real(11);
+  row.last_train_loss = real(12);
+  row.stable_rank = real(13);
+  row.effective_rank = real(14);
+  row.rank_90 = whole(15);
+  row.rank_99 = whole(16);
+  row.rank_999 = whole(17);
+  row.live_width = whole(18);
+  row.hidden = whole(19);
+  row.parameters = whole(20);
+  row.epochs = whole(21);
+  row.seconds = real(22);
   return row;
 }
 
@@ -118,12 +119,13 @@ std::string sweep_line(const SweepRow& r) {
   const auto real = [](double value) {
     return std::isnan(value) ? std::string("nan") : fmt::format("{}", value);  // never "-nan"
   };
-  return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n", r.key, r.status,
-      c.variant, c.optimizer, c.learning_rate, c.weight_decay, c.seed, c.split_seed,
-      real(r.test_loss), r.test_accuracy ? fmt::format("{}", *r.test_accuracy) : std::string(),
-      r.last_test_loss, r.last_train_loss, r.stable_rank, r.effective_rank, r.rank_90, r.rank_99,
-      r.rank_999, r.live_width, r.hidden, r.parameters, r.epochs, r.seconds);
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n",
+                     r.key, r.settings, r.status, c.variant, c.optimizer, c.learning_rate,
+                     c.weight_decay, c.seed, c.split_seed, real(r.test_loss),
+                     r.test_accuracy ? fmt::format("{}", *r.test_accuracy) : std::string(),
+                     r.last_test_loss, r.last_train_loss, r.stable_rank, r.effective_rank,
+                     r.rank_90, r.rank_99, r.rank_999, r.live_width, r.hidden, r.parameters,
+                     r.epochs, r.seconds);
 }
 
 std::vector<SweepRow> read_sweep(const std::filesystem::path& path) {

@@ -16,7 +16,8 @@
 namespace udv::net {
 namespace {
 
-constexpr Index kPiece = 512;           // rows of one piece of an evaluation
+constexpr Index kPiece = 512;  // rows of one piece of an evaluation
+constexpr Index kMostWeights = Index{1} << 31;
 constexpr double kLookSeconds = 0.05;   // between two looks at the clock, about
 constexpr double kSpectrumShare = 0.2;  // of an epoch's work may go into the spectrum of UD
 
@@ -49,6 +50,13 @@ Score score_of(const Network<Real>& network, const Dataset<Real>& data,
   }
   const auto n = static_cast<double>(data.size());
   return {sum.loss / n, sum.accuracy / n};
+}
+
+template <typename Real>
+Index hidden_width(const Dataset<Real>& training, const TrainOptions& options) {
+  return options.hidden > 0 ? options.hidden
+                            : default_hidden(training.X.cols(), training.outputs(),
+                                             training.task == Task::kClassification);
 }
 
 template <typename Real>
@@ -90,14 +98,13 @@ class Trainer {
   }
 
  private:
+  Index first_hidden() const { return hidden_width(training_, options_); }
+
   Sizes sizes() const {
-    Sizes sizes{training_.X.cols(), options_.hidden, training_.outputs()};
-    const bool classes = training_.task == Task::kClassification;
-    if (hooks_.resume && hooks_.resume->hidden > 0)
-      sizes.hidden = hooks_.resume->hidden;
-    else if (sizes.hidden == 0)
-      sizes.hidden = default_hidden(sizes.inputs, sizes.outputs, classes);
-    return sizes;
+    const Index hidden = hooks_.resume ? hooks_.resume->hidden : first_hidden();
+    require(hidden > 0 && hidden <= first_hidden(), "checkpoint: ", hidden, " neurons found, 1 to ",
+            first_hidden(), " expected");
+    return {training_.X.cols(), hidden, training_.outputs()};
   }
 
   void begin() {
@@ -112,7 +119,25 @@ class Trainer {
       state_.optimizer = rule_.start(network_.num_parameters());
     }
     gradient_.resize(network_.num_parameters());
-    spectrum_interval_ = spectrum_interval(network_.sizes(), training_.size());
+    Sizes wide = network_.sizes();  // as it was before it shrank
+    wide.hidden = first_hidden();
+    spectrum_interval_ = spectrum_interval(wide, training_.size());
+  }
+
+  void check_state() const {
+    const Index size = network_.num_parameters();
+    require(state_.parameters.size() == size, "checkpoint: ", state_.parameters.size(),
+            " parameters found, ", size, " expected");
+    const auto expected = rule_.start(0).moments.size();
+    require(state_.optimizer.moments.size() == expected,
+            "checkpoint: ", state_.optimizer.moments.size(), " moments found, ", expected,
+            " expected");
+    for (const auto& moment : state_.optimizer.moments)
+      require(moment.size() == size, "checkpoint: a moment of size ", moment.size(), " found, ",
+              size, " expected");
+    require(state_.epoch >= 0 && state_.epoch <= options_.epochs && state_.batch >= 0 &&
+                state_.batch <= batches_,
+            "checkpoint: epoch ", state_.epoch, " and batch ", state_.batch, " found");
   }
 
   void run_epoch() {
@@ -194,6 +219,8 @@ class Trainer {
 
   void average(TrainResult<Real>& result) const {
     const auto& history = result.history;
+    if (history.empty())
+      result.test_loss = result.test_accuracy = std::numeric_limits<double>::quiet_NaN();
     const size_t count = std::min(static_cast<size_t>(options_.average_last), history.size());
     for (size_t i = history.size() - count; i < history.size(); ++i) {
       result.test_loss += history[i].test_loss / static_cast<double>(count);
@@ -236,8 +263,11 @@ void TrainOptions::validate() const {
   require(batch >= 0, "train: batch is ", batch, ", at least 0 expected");
   require(hidden >= 0, "train: hidden is ", hidden, ", at least 0 expected");
   require(average_last > 0, "train: average_last is ", average_last, ", at least 1 expected");
-  require(rule.weight_decay >= 0, "train: weight decay is ", rule.weight_decay,
-          ", at least 0 expected");
+  require(rule.weight_decay >= 0 && std::isfinite(rule.weight_decay), "train: weight decay is ",
+          rule.weight_decay, ", a number of at least 0 expected");
+  require(rule.momentum >= 0 && rule.momentum < 1, "train: momentum is ", rule.momentum,
+          ", 0 <= momentum < 1 expected");
+  check_initialisation(initialisation);
   require(shrink_tail > 0 && shrink_tail < 1, "train: shrink_tail is ", shrink_tail,
           ", a number between 0 and 1 expected");
   require(shrink_every > 0, "train: shrink_every is ", shrink_every, ", at least 1 expected");
@@ -257,17 +287,27 @@ std::string_view to_string(TrainStop stop) {
 }
 
 template <typename Real>
-TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& test,
-                        const TrainOptions& options, const TrainHooks<Real>& hooks) {
+void check_run(const std::string& name, const Dataset<Real>& training, const Dataset<Real>& test,
+               const TrainOptions& options) {
   options.validate();
-  training.validate("training part");
-  test.validate("test part");
+  training.validate(name);
+  test.validate(name);
   require(test.X.cols() == training.X.cols() && test.outputs() == training.outputs() &&
               test.task == training.task,
-          "train: the test part has ", test.X.cols(), " features and ", test.outputs(),
+          name, ": the test part has ", test.X.cols(), " features and ", test.outputs(),
           " outputs, the training part ", training.X.cols(), " and ", training.outputs());
-  require(options.batch <= training.size(), "train: ", training.size(),
+  require(options.batch <= training.size(), name, ": ", training.size(),
           " training rows found, at least one batch of ", options.batch, " expected");
+  const Index width = training.X.cols() + training.outputs();
+  const Index hidden = hidden_width(training, options);
+  require(hidden <= kMostWeights / width, name, ": a network of ", training.X.cols(), "-", hidden,
+          "-", training.outputs(), " has more than ", kMostWeights, " weights");
+}
+
+template <typename Real>
+TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& test,
+                        const TrainOptions& options, const TrainHooks<Real>& hooks) {
+  check_run("train", training, test, options);
   return Trainer<Real>(training, test, options, hooks).run();
 }
 
@@ -288,10 +328,12 @@ Score evaluate(const Network<Real>& network, const Dataset<Real>& data) {
   return score_of(network, data, work);
 }
 
-#define UDV_INSTANTIATE(Real)                                                     \
-  template TrainResult<Real> train(const Dataset<Real>&, const Dataset<Real>&,    \
-                                   const TrainOptions&, const TrainHooks<Real>&); \
-  template RowMatrix<Real> predict(const Network<Real>&, const ConstRows<Real>&); \
+#define UDV_INSTANTIATE(Real)                                                             \
+  template void check_run(const std::string&, const Dataset<Real>&, const Dataset<Real>&, \
+                          const TrainOptions&);                                           \
+  template TrainResult<Real> train(const Dataset<Real>&, const Dataset<Real>&,            \
+                                   const TrainOptions&, const TrainHooks<Real>&);         \
+  template RowMatrix<Real> predict(const Network<Real>&, const ConstRows<Real>&);         \
   template Score evaluate(const Network<Real>&, const Dataset<Real>&);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

@@ -60,7 +60,7 @@ TEST(SweepCommand, GoesOnAfterAnInterruptAndATornLine) {
   EXPECT_EQ(stopped.code, 130) << stopped;
   const auto before = keys(cli);
   EXPECT_LT(before.size(), 24u);
-  cli.write("out/results.csv", cli.text("out/results.csv") + "0123456789abcdef,done,UD");
+  cli.write("out/results.csv", cli.text("out/results.csv") + "0123456789abcdef,01234567,done,UD");
   EXPECT_EQ(cli.run("sweep sweep.toml --out out --quiet").code, 0);
   const auto after = keys(cli);
   EXPECT_EQ(after.size(), 24u);
@@ -81,6 +81,32 @@ TEST(SweepCommand, ADivergedRunIsARow) {
   EXPECT_NE(outcome.out.find("diverged (1)"), std::string::npos) << outcome;
 }
 
+TEST(SweepCommand, LeavesFilesOfOthersAlone) {
+  const Cli cli;
+  write(cli);
+  std::filesystem::create_directory(cli.path("out"));
+  const std::string notes = "my,precious,data\n1,2,3\n4,5,6";
+  cli.write("out/results.csv", notes);
+  cli.write("out/sweep.toml", "mine = 1\n");
+  const Outcome outcome = cli.run("sweep sweep.toml --out out");
+  EXPECT_EQ(outcome.code, 3) << outcome;
+  EXPECT_EQ(cli.text("out/results.csv"), notes);
+  EXPECT_EQ(cli.text("out/sweep.toml"), "mine = 1\n");
+}
+
+TEST(SweepCommand, RunsAgainForOtherDataOrSettings) {
+  const Cli cli;
+  write(cli);
+  EXPECT_EQ(cli.run("sweep sweep.toml --out out --quiet").code, 0);
+  cli.write("data.csv", training_table(120, 9));
+  const Outcome outcome = cli.run("sweep sweep.toml --out out");
+  EXPECT_NE(outcome.out.find("24 of them now"), std::string::npos) << outcome;
+  EXPECT_EQ(keys(cli).size(), 48u);
+  const Outcome summary = cli.run("sweep out --summary");
+  EXPECT_NE(summary.out.find("24 rows of sweeps with other settings"), std::string::npos)
+      << summary;
+}
+
 TEST(SweepCommand, NamesWhatIsWrongWithItsFile) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"variants = [\"UDV\", \"UDW\"]", "variant 'UDW' found"},
@@ -90,6 +116,9 @@ TEST(SweepCommand, NamesWhatIsWrongWithItsFile) {
       {"learning-rates = [\"fast\"]", "'fast' found, a number expected"},
       {"lr = 1e-3", "a sweep has lists"},
       {"speed = 3", "speed"},
+      {"learning-rates = [nan]", "learning rate nan found, a number expected"},
+      {"batch = [1, 2]", "--batch"},
+      {"init = \"foo\"", "initialisation 'foo'"},
       {"epochs = ", "sweep.toml:"}};
   for (const auto& [line, words] : cases) {
     const Cli cli;

@@ -230,6 +230,98 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"BadShare", "train data.csv --target y --test-share 1.5", 3, "test share 1.5"}),
     [](const auto& instance) { return instance.param.name; });
 
+TEST(Train, StoppedWithinTheFirstEpochHasNoLoss) {
+  const Cli cli;
+  cli.write("data.csv", training_table(400));
+  EXPECT_EQ(train(cli, "--time-limit 1e-7").code, 4);
+  for (const char* key : {"test_loss", "last_test_loss", "last_train_loss", "last_test_rmse"})
+    EXPECT_TRUE(cli.run_json()[key].is_null()) << key;
+}
+
+TEST(Train, RefusesADamagedCheckpointAndOtherData) {
+  const Cli cli;
+  cli.write("data.csv", training_table(400));
+  const std::string flags = "--epochs 100000 --time-limit 0.2";
+  EXPECT_EQ(train(cli, flags).code, 4);
+  const std::string whole = cli.text("out/checkpoint.bin");
+  for (const size_t at : {whole.size() / 3, whole.size() / 2, whole.size() - 1}) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    cli.write("out/checkpoint.bin", damaged);
+    const Outcome outcome = train(cli, flags + " --resume");
+    EXPECT_EQ(outcome.code, 3) << outcome;
+    EXPECT_NE(outcome.err.find("checkpoint.bin: checkpoint: damaged"), std::string::npos)
+        << outcome;
+  }
+  cli.write("out/checkpoint.bin", whole);
+  cli.write("data.csv", training_table(400, 7));
+  const Outcome outcome = train(cli, flags + " --resume");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_NE(outcome.err.find("other settings"), std::string::npos) << outcome;
+}
+
+TEST(Train, TwoSignalsAtOnceAreOneWish) {
+  const Cli cli;
+  cli.write("data.csv", training_table(400));
+  auto process =
+      cli.start("train data.csv --target y --drop kind --quiet --out out --epochs 1000000");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process->send(SIGINT);
+  process->send(SIGTERM);
+  EXPECT_EQ(process->wait().code, 130);
+  EXPECT_TRUE(cli.exists("out/checkpoint.bin"));
+}
+
+TEST(Train, TakesLatin1ForWhatItIs) {
+  const Cli cli;
+  std::string table = "farbe,y\n";
+  const char* const colours[] = {"gr\xfcn", "r\xf6t", "wei\xdf"};
+  for (int i = 0; i < 90; ++i) table += fmt::format("{},{}\n", colours[i % 3], i % 3);
+  cli.write("data.csv", table);
+  EXPECT_EQ(cli.run("train data.csv --target y --encoding onehot --epochs 60 --lr 0.05 --out out "
+                    "--quiet")
+                .code,
+            0);
+  EXPECT_EQ(cli.run("evaluate out data.csv --out e --quiet").code, 0);
+  EXPECT_NEAR(cli.run_json("e")["test_loss"], cli.run_json()["last_test_loss"], 1e-3);
+}
+
+TEST(Train, AColumnWithoutWordsSaysNothing) {
+  const Cli cli;
+  std::string table = "a,b,y\n";
+  for (int i = 0; i < 40; ++i) table += fmt::format("{},NA,{}\n", i, i);
+  cli.write("data.csv", table + "1,q,1\n");
+  cli.write("rest.csv", "a,b,y\n1,q,1\n2,z,2\n");
+  const Outcome outcome = cli.run(
+      "train data.csv --target y --encoding onehot --missing mean --split-seed 4 --epochs 2 --out "
+      "out --quiet");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(cli.run("predict out rest.csv --out p --quiet").code, 0);
+}
+
+TEST(Train, PointsAtWordsAmongNumbers) {
+  const Cli cli;
+  std::string table = "a,y\n";
+  for (int i = 0; i < 40; ++i) table += fmt::format("{},{}\n", i % 9, i);
+  cli.write("data.csv", table + "l4,14\n");
+  const Outcome outcome =
+      cli.run("train data.csv --target y --epochs 1 --out out --quiet --batch 8");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.err,
+            "udv: warning: data.csv:42: column 'a': 'l4' found among numbers: the whole column is "
+            "taken for words\n");
+}
+
+TEST(Predict, NamesARowThatLeavesAllNumbers) {
+  const Cli cli;
+  cli.write("data.csv", "a,y\n1,2\n2,3\n3,4\n4,5\n5,6\n");
+  cli.write("huge.csv", "a\n1\n1.7e308\n");
+  EXPECT_EQ(cli.run("train data.csv --target y --epochs 9 --batch 2 --lr 1 --out out --quiet").code,
+            0);
+  const Outcome outcome = cli.run("predict out huge.csv --out p");
+  EXPECT_EQ(outcome.code, outcome.err.find("huge.csv: row 2") == 5 ? 3 : 0) << outcome;
+}
+
 TEST(Model, OfAnotherWidthIsRefused) {
   const Cli cli;
   cli.write("data.csv", training_table(100));

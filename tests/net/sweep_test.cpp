@@ -82,7 +82,8 @@ class RunSweep : public ::testing::Test {
       text += message(X(i, 0), ",", X(i, 1), ",", X(i, 2), ",", X(i, 0) - 2 * X(i, 1), "\n");
     DataOptions options;
     options.table.target = "y";
-    source_.emplace(folder_.write("d.csv", text), options);
+    const DataSource<float> source(folder_.write("d.csv", text), options);
+    for (const std::uint64_t split : {0, 1}) data_.emplace(split, source.prepare(split));
     base_.epochs = 3;
     base_.batch = 16;
     grid_.variants = {"UDV", "UV"};
@@ -98,12 +99,12 @@ class RunSweep : public ::testing::Test {
       timeless.seconds = 0;
       found.push_back(sweep_line(timeless));
     };
-    run_sweep(*source_, cells_of(grid_), base_, "s", finished, hooks);
+    run_sweep(data_, cells_of(grid_), base_, "s", finished, hooks);
     std::sort(found.begin(), found.end());
     return found;
   }
   TemporaryFolder folder_;
-  std::optional<DataSource<float>> source_;
+  SweepData<float> data_;
   TrainOptions base_;
   SweepGrid grid_;
 };

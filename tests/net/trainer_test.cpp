@@ -110,7 +110,7 @@ TEST_F(Training, RefusesWhatMakesNoSense) {
             "train: 150 training rows found, at least one batch of 151 expected");
   training_.X(3, 2) = std::nanf("");
   EXPECT_EQ(error_of([&] { train(training_, test_, short_run()); }),
-            "training part: a feature is not finite");
+            "train: a feature is not finite");
   EXPECT_EQ(error_of([] { train_state_from_bytes<float>("garbage"); }).substr(0, 11),
             "checkpoint:");
 }

@@ -15,9 +15,9 @@ namespace udv::io {
 /// A delimited text file with a header line, as it stands: every field is text.
 class TextTable {
  public:
-  /// Comma, semicolon or tab, whichever follows the first name of the header; .gz too. Throws
-  /// IoError naming path and line: no data, a line with another number of fields, two columns of
-  /// one name.
+  /// Comma, semicolon or tab, whichever follows the first name of the header; .gz too. A file that
+  /// is no UTF-8 is taken for Latin-1 and turned into UTF-8. Throws IoError naming path and line:
+  /// no data, a line with another number of fields, two columns of one name.
   explicit TextTable(const std::filesystem::path& path);
 
   const std::string& name() const { return name_; }

@@ -38,6 +38,9 @@ struct PreparedData {
   Dataset<Real> training, test;
   Preprocessing preprocessing;
   std::vector<std::string> notes;
+
+  /// Of all numbers of both parts: other data, another hash.
+  std::uint64_t content_hash() const;
 };
 
 /// A data file, read once:

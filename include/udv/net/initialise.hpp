@@ -16,5 +16,7 @@ template <typename Real>
 void initialise(Network<Real>& network, std::string_view name, std::uint64_t seed);
 
 std::string initialisation_names();
+/// Throws InvalidArgument that lists the known names.
+void check_initialisation(std::string_view name);
 
 }  // namespace udv::net

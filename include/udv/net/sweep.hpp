@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -36,8 +37,9 @@ std::vector<SweepCell> cells_of(const SweepGrid& grid);
 
 /// One line of results.csv.
 struct SweepRow {
-  std::string key;     ///< hash of all that fixes the run
-  std::string status;  ///< "done" or "diverged"
+  std::string key;       ///< hash of all that fixes the run
+  std::string settings;  ///< hash of what is the same for all cells of its sweep
+  std::string status;    ///< "done" or "diverged"
   SweepCell cell;
   double test_loss = 0;
   std::optional<double> test_accuracy;
@@ -51,6 +53,9 @@ struct SweepRow {
 /// 16 hexadecimal digits of the cell and of `settings`, which says all else that fixes its numbers.
 std::string cell_key(const SweepCell& cell, const std::string& settings);
 
+/// 8 hexadecimal digits of the settings alone.
+std::string settings_key(const std::string& settings);
+
 std::string sweep_header();
 std::string sweep_line(const SweepRow& row);
 /// Rows of a results.csv; a last line that was cut off is left out. Throws IoError naming the line.
@@ -61,10 +66,14 @@ struct SweepHooks {
   Observer observer;                              ///< iteration: cells done; one call at a time
 };
 
+/// Both parts for every split seed.
+template <typename Real>
+using SweepData = std::map<std::uint64_t, PreparedData<Real>>;
+
 /// Runs the cells whose key is not in `finished`, one per thread at a time. A run that diverges is
 /// a row like others. Returns the verdict that ended the sweep early, or kContinue.
 template <typename Real>
-Verdict run_sweep(const DataSource<Real>& source, const std::vector<SweepCell>& cells,
+Verdict run_sweep(const SweepData<Real>& data, const std::vector<SweepCell>& cells,
                   const TrainOptions& base, const std::string& settings,
                   const std::set<std::string>& finished, const SweepHooks& hooks);
 
@@ -76,8 +85,8 @@ struct SweepSummary {
   bool best = false;  ///< of the learning rates of this variant, optimizer and decay
 };
 
-/// In the order of first appearance. The metric is test_accuracy where there is one (larger is
-/// better), else test_loss. Runs that diverged are counted, not averaged.
+/// Of rows of one sweep, in the order of first appearance. The metric is test_accuracy where there
+/// is one (larger is better), else test_loss. Runs that diverged are counted, not averaged.
 std::vector<SweepSummary> summarise(const std::vector<SweepRow>& rows);
 
 /// The number that the paper prints for this data set ("HPART", "MNIST/MaxViT-T", ...), if any.

@@ -93,6 +93,11 @@ struct TrainResult {
   Index steps = 0;
 };
 
+/// Throws InvalidArgument that starts with `name` where data and options cannot make a run.
+template <typename Real>
+void check_run(const std::string& name, const Dataset<Real>& training, const Dataset<Real>& test,
+               const TrainOptions& options);
+
 /// Trains on one part, looks at the other after every epoch. A loss that is not finite ends the run
 /// as diverged. The same options and data give the same bits, whatever the number of threads.
 template <typename Real>

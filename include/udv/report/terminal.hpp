@@ -8,8 +8,8 @@
 
 namespace udv::report {
 
-/// A table with aligned columns: the first is left-aligned, the others right-aligned. Cells may hold
-/// escape sequences for bold or colour.
+/// A table with aligned columns: the first is left-aligned, the others right-aligned. Cells may
+/// hold escape sequences for bold or colour.
 std::string table(const std::vector<std::string>& header,
                   const std::vector<std::vector<std::string>>& rows);
 
