@@ -31,18 +31,28 @@ net::Model<double> load_model(const std::string& path) {
                                      : std::filesystem::path(path));
 }
 
-// One line per row: the value in the target's units, or the class and its probability.
+// Outputs of every row: in the target's units, or one number for each class.
+RowMatrix<double> outputs_of(const net::Model<double>& model, const net::Dataset<double>& data,
+                             const std::string& name) {
+  const RowMatrix<double> raw = net::predict<double>(model.network, data.X);
+  RowMatrix<double> outputs = model.preprocessing.in_target_units(raw);
+  for (Index i = 0; i < outputs.rows(); ++i)
+    require<IoError>(outputs.row(i).allFinite(), name, ": row ", i + 1,
+                     ": the model's output is not finite");
+  return outputs;
+}
+
+// One line per row: the value, or the class and its probability.
 std::string predictions_csv(const net::Preprocessing& how, const RowMatrix<double>& outputs) {
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   if (how.task == Task::kRegression) {
-    const RowMatrix<double> values = how.in_target_units(outputs);
     fmt::format_to(out, "row");
-    for (Index k = 0; k < values.cols(); ++k)
-      fmt::format_to(out, ",{}", values.cols() == 1 ? "prediction" : fmt::format("output_{}", k));
-    for (Index i = 0; i < values.rows(); ++i) {
+    for (Index k = 0; k < outputs.cols(); ++k)
+      fmt::format_to(out, ",{}", outputs.cols() == 1 ? "prediction" : fmt::format("output_{}", k));
+    for (Index i = 0; i < outputs.rows(); ++i) {
       fmt::format_to(out, "\n{}", i);
-      for (Index k = 0; k < values.cols(); ++k) fmt::format_to(out, ",{:.9g}", values(i, k));
+      for (Index k = 0; k < outputs.cols(); ++k) fmt::format_to(out, ",{:.9g}", outputs(i, k));
     }
   } else {
     fmt::format_to(out, "row,class,probability");
@@ -60,21 +70,12 @@ std::string predictions_csv(const net::Preprocessing& how, const RowMatrix<doubl
   return fmt::to_string(text);
 }
 
-RowMatrix<double> finite_outputs(const net::Model<double>& model, const net::Dataset<double>& data,
-                                 const std::string& name) {
-  RowMatrix<double> outputs = net::predict<double>(model.network, data.X);
-  for (Index i = 0; i < outputs.rows(); ++i)
-    require<IoError>(outputs.row(i).allFinite(), name, ": row ", i + 1,
-                     ": the model's output is not finite");
-  return outputs;
-}
-
 ExitCode run_predict(const Flags& flags) {
   set_num_threads(flags.common.threads);
   const auto model = load_model(flags.model);
   const auto data =
       net::read_for_model<double>(flags.data, flags.targets, model.preprocessing, false);
-  const RowMatrix<double> outputs = finite_outputs(model, data, flags.data);
+  const RowMatrix<double> outputs = outputs_of(model, data, flags.data);
   const auto folder = make_run_folder(flags.common, "predict");
   io::write_atomically(folder / "predictions.csv", predictions_csv(model.preprocessing, outputs));
   if (!flags.common.quiet)
@@ -88,7 +89,7 @@ ExitCode run_evaluate(const Flags& flags) {
   const auto model = load_model(flags.model);
   const net::Preprocessing& how = model.preprocessing;
   const auto data = net::read_for_model<double>(flags.data, flags.targets, how, true);
-  finite_outputs(model, data, flags.data);
+  outputs_of(model, data, flags.data);
   const net::Score score = net::evaluate(model.network, data);
   const bool classes = how.task == Task::kClassification;
   const auto folder = make_run_folder(flags.common, "evaluate");
