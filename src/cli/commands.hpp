@@ -20,5 +20,6 @@ Run setup_train(CLI::App& program);
 Run setup_predict(CLI::App& program);
 Run setup_evaluate(CLI::App& program);
 Run setup_sweep(CLI::App& program);
+Run setup_prune(CLI::App& program);
 
 }  // namespace udv::cli

@@ -143,7 +143,14 @@ ExitCode run_as(const Flags& flags) {
   }
   info.config["threads"] = static_cast<std::int64_t>(num_threads());
   if (flags.common.time_limit > 0) info.config["time-limit"] = flags.common.time_limit;
-  const net::Model<Real> model{result.network, data.preprocessing, {{"settings", settings}}};
+  const Index rows = data.training.size() + data.test.size();
+  const net::Model<Real> model{
+      result.network,
+      data.preprocessing,
+      {{"settings", settings},
+       {"rows", std::to_string(rows)},
+       {"split_seed", std::to_string(flags.source.split_seed)},
+       {"test_share", fmt::format("{}", flags.source.options.test_share)}}};
   write_run(folder, result, model, options, data.training.size(), data.test.size(), info);
   if (result.stop != TrainStop::kTimeLimit) remove_file(checkpoint);
   if (!flags.common.quiet) print_summary(data, result, options, folder);

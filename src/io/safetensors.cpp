@@ -214,9 +214,8 @@ Vector<Real> SafetensorsFile::read(const Tensor& tensor) const {
 }
 
 template <typename Real>
-void write_safetensors(const std::filesystem::path& path,
-                       const std::vector<NamedTensor<Real>>& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+std::string safetensors_bytes(const std::vector<NamedTensor<Real>>& tensors,
+                              const std::map<std::string, std::string>& metadata) {
   Json header = Json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::string data;
@@ -232,11 +231,22 @@ void write_safetensors(const std::filesystem::path& path,
   text.append((8 - text.size() % 8) % 8, ' ');
   const std::uint64_t length = text.size();
   std::string bytes(reinterpret_cast<const char*>(&length), kLengthBytes);
-  write_atomically(path, bytes + text + data);
+  return bytes + text + data;
+}
+
+template <typename Real>
+void write_safetensors(const std::filesystem::path& path,
+                       const std::vector<NamedTensor<Real>>& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  write_atomically(path, safetensors_bytes(tensors, metadata));
 }
 
 template Vector<float> SafetensorsFile::read<float>(const Tensor&) const;
 template Vector<double> SafetensorsFile::read<double>(const Tensor&) const;
+template std::string safetensors_bytes(const std::vector<NamedTensor<float>>&,
+                                       const std::map<std::string, std::string>&);
+template std::string safetensors_bytes(const std::vector<NamedTensor<double>>&,
+                                       const std::map<std::string, std::string>&);
 template void write_safetensors(const std::filesystem::path&,
                                 const std::vector<NamedTensor<float>>&,
                                 const std::map<std::string, std::string>&);

@@ -164,7 +164,7 @@ void require_finite(const std::string& name, const Dataset<Real>& data) {
 
 template <typename Real>
 Dataset<Real> read_any(const std::filesystem::path& path, const std::string& targets,
-                       const Preprocessing& preprocessing, bool with_targets) {
+                       const Preprocessing& preprocessing, bool with_targets, FolderPart part) {
   require<IoError>(is_table(path) == !preprocessing.columns.empty(), path.string(),
                    ": the model was trained on ",
                    preprocessing.columns.empty() ? "arrays of features" : "a table",
@@ -180,7 +180,8 @@ Dataset<Real> read_any(const std::filesystem::path& path, const std::string& tar
   const bool classes = preprocessing.task == Task::kClassification;
   auto files =
       read_arrays<Real>(path, targets, classes ? "classification" : "regression", with_targets);
-  ArrayData<Real> arrays = files.test ? std::move(*files.test) : std::move(files.main);
+  const bool test = files.test && part == FolderPart::kTest;
+  ArrayData<Real> arrays = test ? std::move(*files.test) : std::move(files.main);
   require<IoError>(!with_targets || arrays.has_targets, path.string(), ": no targets found");
   Dataset<Real> data = std::move(arrays.data);
   require<IoError>(data.X.cols() == preprocessing.inputs, path.string(), ": ", data.X.cols(),
@@ -201,8 +202,9 @@ Dataset<Real> read_any(const std::filesystem::path& path, const std::string& tar
 
 template <typename Real>
 Dataset<Real> read_for_model(const std::filesystem::path& path, const std::string& targets,
-                             const Preprocessing& preprocessing, bool with_targets) {
-  Dataset<Real> data = read_any<Real>(path, targets, preprocessing, with_targets);
+                             const Preprocessing& preprocessing, bool with_targets,
+                             FolderPart part) {
+  Dataset<Real> data = read_any<Real>(path, targets, preprocessing, with_targets, part);
   require_finite(path.string(), data);
   return data;
 }
@@ -211,7 +213,7 @@ Dataset<Real> read_for_model(const std::filesystem::path& path, const std::strin
   template struct PreparedData<Real>;                                                     \
   template class DataSource<Real>;                                                        \
   template Dataset<Real> read_for_model(const std::filesystem::path&, const std::string&, \
-                                        const Preprocessing&, bool);
+                                        const Preprocessing&, bool, FolderPart);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)
 #undef UDV_INSTANTIATE

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/head.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 #include <cmath>
 
-#include "net/products.hpp"
+#include "net/gram_svd.hpp"
 
 namespace udv::net {
 
@@ -23,16 +22,8 @@ RowMatrix<double> representation(const Network<Real>& network) {
 template <typename Real>
 Vector<double> quick_spectrum(const Network<Real>& network) {
   const RowMatrix<double> M = representation(network);
-  const bool wide = M.cols() >= M.rows();
-  const Index size = wide ? M.rows() : M.cols();
-  RowMatrix<double> gram(size, size);
-  if (wide)
-    multiply_transposed<double>(M, M, gram);
-  else
-    transposed_multiply<double>(M, M, gram);
-  if (!gram.allFinite()) return Vector<double>::Zero(size);
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> solver(gram, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues().reverse().cwiseMax(0).cwiseSqrt();
+  if (!M.allFinite()) return Vector<double>::Zero(std::min(M.rows(), M.cols()));
+  return gram_singular_values(M);
 }
 
 template <typename Real>

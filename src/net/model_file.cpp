@@ -5,6 +5,7 @@
 
 #include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
+#include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/safetensors.hpp"
 
@@ -67,7 +68,7 @@ Network<Real> read_network(const io::SafetensorsFile& file) {
 }  // namespace
 
 template <typename Real>
-void write_model(const std::filesystem::path& path, const Model<Real>& model) {
+std::string model_bytes(const Model<Real>& model) {
   const Network<Real>& network = model.network;
   std::map<std::string, std::string> metadata = model.notes;
   metadata["udv"] = version();
@@ -80,7 +81,12 @@ void write_model(const std::filesystem::path& path, const Model<Real>& model) {
   std::vector<io::NamedTensor<Real>> tensors;
   for (const Block& block : network.blocks())
     tensors.push_back({block.name, shape_of(block), network.parameters().data() + block.offset});
-  io::write_safetensors(path, tensors, metadata);
+  return io::safetensors_bytes(tensors, metadata);
+}
+
+template <typename Real>
+void write_model(const std::filesystem::path& path, const Model<Real>& model) {
+  io::write_atomically(path, model_bytes(model));
 }
 
 template <typename Real>
@@ -103,6 +109,8 @@ Model<Real> read_model(const std::filesystem::path& path) {
   }
 }
 
+template std::string model_bytes(const Model<float>&);
+template std::string model_bytes(const Model<double>&);
 template void write_model(const std::filesystem::path&, const Model<float>&);
 template void write_model(const std::filesystem::path&, const Model<double>&);
 template Model<float> read_model(const std::filesystem::path&);

@@ -1,59 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "net/shrink.hpp"
 
-#include <Eigen/SVD>
-#include <cmath>
+#include <algorithm>
 
-#include "udv/core/columns.hpp"
+#include "net/gram_svd.hpp"
+#include "net/head_arrays.hpp"
 #include "udv/net/head.hpp"
 
 namespace udv::net {
 namespace {
-
-// The arrays of a head in a vector that lies like its parameters.
-struct HeadArrays {
-  RowMatrix<double> U;  // m x (d + 1 with a bias): the bias is the weight of an input that is 1
-  Vector<double> w;     // m; empty where there is no diagonal layer
-  RowMatrix<double> V;  // c x m
-  Vector<double> bias;  // of V; may be empty
-};
-
-template <typename Real>
-HeadArrays unpack(const Network<Real>& shape, const Vector<Real>& values) {
-  const auto at = [&](const Block& block) {
-    return Eigen::Map<const RowMatrix<Real>>(values.data() + block.offset, block.rows, block.cols)
-        .template cast<double>();
-  };
-  HeadArrays head;
-  const Block& U = *shape.find("U.weight");
-  head.U.resize(U.rows, U.cols + (shape.bias() ? 1 : 0));
-  head.U.leftCols(U.cols) = at(U);
-  if (shape.bias()) head.U.rightCols(1) = at(*shape.find("U.bias")).transpose();
-  if (const Block* D = shape.find("D.weight")) head.w = at(*D).row(0).transpose();
-  head.V = at(*shape.find("V.weight"));
-  if (shape.bias()) head.bias = at(*shape.find("V.bias")).row(0).transpose();
-  return head;
-}
-
-template <typename Real>
-void pack(const HeadArrays& head, const Network<Real>& shape, Vector<Real>& values) {
-  values.setZero(shape.num_parameters());
-  const auto at = [&](const Block& block) {
-    return Eigen::Map<RowMatrix<Real>>(values.data() + block.offset, block.rows, block.cols);
-  };
-  const Block& U = *shape.find("U.weight");
-  at(U) = head.U.leftCols(U.cols).template cast<Real>();
-  if (shape.bias())
-    at(*shape.find("U.bias")) = head.U.rightCols(1).transpose().template cast<Real>();
-  if (const Block* D = shape.find("D.weight")) at(*D) = head.w.transpose().template cast<Real>();
-  at(*shape.find("V.weight")) = head.V.template cast<Real>();
-  if (shape.bias()) at(*shape.find("V.bias")) = head.bias.transpose().template cast<Real>();
-}
-
-template <typename Dense>
-double root_mean_square(const Dense& values) {
-  return values.size() > 0 ? values.norm() / std::sqrt(static_cast<double>(values.size())) : 1;
-}
 
 // Network and state with the hidden width of the new arrays.
 template <typename Real>
@@ -72,30 +27,6 @@ std::vector<HeadArrays> unpack_moments(const Network<Real>& network,
   std::vector<HeadArrays> moments;
   for (const auto& moment : state.moments) moments.push_back(unpack(network, moment));
   return moments;
-}
-
-HeadArrays keep_neurons(const HeadArrays& head, const std::vector<Index>& kept) {
-  HeadArrays part = head;
-  part.U = head.U(kept, Eigen::all);
-  part.V = head.V(Eigen::all, kept);
-  if (head.w.size() > 0) part.w = head.w(kept);
-  return part;
-}
-
-// How the size s_j of neuron j is shared: a_j for U, b_j for V, and s_j / (a_j b_j) for w.
-struct Shares {
-  Vector<double> a, b;
-};
-
-// The diagonal is made of equal numbers, as it starts, so that all directions go on growing alike.
-Shares share_sizes(const Vector<double>& s, Constraint constraint, const Vector<double>& old_w,
-                   double norm_u, double norm_v) {
-  const Vector<double> t = s.cwiseSqrt();
-  if (old_w.size() == 0) return {t, t};
-  if (constraint == Constraint::kBall) return {norm_u / t.norm() * t, norm_v / t.norm() * t};
-  const Vector<double> even = t / std::sqrt(root_mean_square(old_w));
-  if (constraint == Constraint::kNeuronBalls) return {even.cwiseMin(1), even.cwiseMin(1)};
-  return {even, even};
 }
 
 // The maps from the old arrays to the new ones.
@@ -160,15 +91,15 @@ bool shrink_head(Network<Real>& network, OptimizerState<Real>& state, double tai
   const HeadArrays head = unpack(network, network.parameters());
   const bool diagonal = head.w.size() > 0;
   const Vector<double> w = diagonal ? head.w : Vector<double>::Ones(head.U.rows());
-  const Eigen::BDCSVD<Matrix<double>> svd(w.asDiagonal() * head.U,
-                                          Eigen::ComputeThinU | Eigen::ComputeThinV);
+  if (!head.U.allFinite() || !w.allFinite() || !head.V.allFinite()) return false;
+  const GramSvd svd = gram_svd(w.asDiagonal() * head.U);
   const Index m = head.U.rows();
-  const Index r = std::max<Index>(1, energy_rank(svd.singularValues(), 1 - tail));
-  if (!svd.singularValues().allFinite() || r > m - std::max<Index>(1, m / 16)) return false;
+  const Index r = std::max<Index>(1, energy_rank(svd.s, 1 - tail));
+  if (r > m - std::max<Index>(1, m / 16)) return false;
 
   Refactoring map;
-  map.P = svd.matrixU().leftCols(r);
-  map.s = svd.singularValues().head(r);
+  map.P = svd.P.leftCols(r);
+  map.s = svd.s.head(r);
   const RowMatrix<double> directions = head.V * map.P;
   map.n = directions.colwise().norm().cwiseMax(1e-300).transpose();
   const Vector<double> sizes = map.s.cwiseProduct(map.n);
@@ -179,7 +110,7 @@ bool shrink_head(Network<Real>& network, OptimizerState<Real>& state, double tai
   map.a = shares.a;
   map.b = shares.b;
   map.w = sizes.cwiseQuotient(map.a.cwiseProduct(map.b));
-  map.U = map.a.asDiagonal() * svd.matrixV().leftCols(r).transpose();
+  map.U = map.a.cwiseQuotient(map.s).asDiagonal() * svd.B.topRows(r);
   map.V = directions * map.b.cwiseQuotient(map.n).asDiagonal();
 
   HeadArrays smaller{map.U, diagonal ? map.w : Vector<double>(), map.V, head.bias};

@@ -57,6 +57,11 @@ struct NamedTensor {
   const Real* values;
 };
 
+/// The bytes of such a file; see write_safetensors.
+template <typename Real>
+std::string safetensors_bytes(const std::vector<NamedTensor<Real>>& tensors,
+                              const std::map<std::string, std::string>& metadata);
+
 /// Writes tensors of float or double (F32, F64) and text metadata, atomically; data begin at a
 /// multiple of 8 bytes. Equal contents give equal files.
 template <typename Real>

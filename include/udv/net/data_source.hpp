@@ -70,11 +70,15 @@ class DataSource {
   std::optional<ArrayData<Real>> arrays_, test_arrays_;
 };
 
-/// Data for a trained model: all rows of a file, the test part of a folder. Targets are read where
+/// Which part of a folder that has two.
+enum class FolderPart { kTraining, kTest };
+
+/// Data for a trained model: all rows of a file, one part of a folder. Targets are read where
 /// `with_targets` is set, and have to be there then. Throws IoError, also where the number of
 /// features is another one than the model's.
 template <typename Real>
 Dataset<Real> read_for_model(const std::filesystem::path& path, const std::string& targets,
-                             const Preprocessing& preprocessing, bool with_targets);
+                             const Preprocessing& preprocessing, bool with_targets,
+                             FolderPart part = FolderPart::kTest);
 
 }  // namespace udv::net

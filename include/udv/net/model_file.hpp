@@ -21,6 +21,8 @@ struct Model {
 /// model.safetensors: tensors named as in a state_dict (U.weight, D.weight, V.weight, ...), and in
 /// the metadata variant, sizes, preprocessing and notes. Written atomically.
 template <typename Real>
+std::string model_bytes(const Model<Real>& model);
+template <typename Real>
 void write_model(const std::filesystem::path& path, const Model<Real>& model);
 
 /// Throws IoError naming the path where the file is no such model, or a tensor is missing, of

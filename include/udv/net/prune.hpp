@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "udv/net/network.hpp"
+
+namespace udv::net {
+
+/// How a pruned head is written.
+enum class PruneForm {
+  kPaper,     ///< orthonormal rows of U, D = the singular values kept
+  kBalanced,  ///< the same function inside the variant's constraint sets, to go on training
+};
+
+/// The neurons of a head in the order of what they carry, so that any number of them can be kept.
+/// A linear middle by the SVD of UD = P S Q^T: keeping r gives U' = Q_r^T, D' = S_r, V' = V P_r,
+/// and error^2 = sum of the dropped s^2 in UD. With ReLU whole neurons go, by |w_j| |u_j| |v_j|.
+template <typename Real>
+class Pruning {
+ public:
+  /// Throws InvalidArgument where the head has no hidden neurons.
+  explicit Pruning(const Network<Real>& network);
+  ~Pruning();
+
+  bool by_svd() const;
+  /// Singular values of UD, or the sizes of neurons; largest first.
+  const Vector<double>& sizes() const;
+  Index neurons() const { return sizes().size(); }
+
+  /// Keeps the first r, 1 <= r <= neurons(). UFV becomes UDV-unconstrained, others stay what they
+  /// are.
+  Network<Real> keep(Index r, PruneForm form = PruneForm::kPaper) const;
+  /// Parameters of keep(r).
+  Index parameters(Index r) const;
+  /// The whole head as one dense layer, where its middle is linear.
+  std::optional<Network<Real>> collapse() const;
+
+  /// look(r, outputs) for r = 0 .. neurons(): what keep(r) makes of X. All of them together cost
+  /// little more than the last one.
+  void for_each_rank(const ConstRows<Real>& X,
+                     const std::function<void(Index, const RowMatrix<double>&)>& look) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<const Parts> parts_;
+};
+
+}  // namespace udv::net

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "udv/net/dataset.hpp"
+#include "udv/net/prune.hpp"
+
+namespace udv::net {
+
+/// What a head is worth with so many neurons.
+struct CurvePoint {
+  Index neurons = 0;
+  double loss = 0, accuracy = 0;
+  double relative_change = 0;  ///< against all neurons, positive where worse: of the accuracy for
+                               ///< classes, of the loss otherwise
+};
+
+/// One point for each number of neurons, 0 to all of them.
+template <typename Real>
+std::vector<CurvePoint> prune_curve(const Pruning<Real>& pruning, const Dataset<Real>& data);
+
+/// The smallest number of neurons, at least 1, from which on the relative change stays within
+/// `limit`: what comes above it is never worse.
+Index smallest_within(const std::vector<CurvePoint>& curve, double limit);
+
+}  // namespace udv::net

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "net/gram_svd.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "net/products.hpp"
+#include "udv/core/error.hpp"
+
+// LAPACK, as OpenBLAS has it.
+extern "C" void dsyevd_(const char* job, const char* triangle, const int* n, double* matrix,
+                        const int* stride, double* values, double* work, const int* work_size,
+                        int* whole_work, const int* whole_work_size, int* info);
+
+namespace udv::net {
+namespace {
+
+// Eigenvalues, smallest first; with vectors, eigenvector k becomes row k of the matrix (columns of
+// LAPACK's order are rows of ours, and the matrix is symmetric).
+Vector<double> eigen_in_place(RowMatrix<double>& gram, bool vectors) {
+  const int n = static_cast<int>(gram.rows());
+  const char* const job = vectors ? "V" : "N";
+  Vector<double> values(n);
+  double work_wanted = 0;
+  int whole_wanted = 0, info = 0, query = -1;
+  dsyevd_(job, "L", &n, gram.data(), &n, values.data(), &work_wanted, &query, &whole_wanted, &query,
+          &info);
+  const int work_size = static_cast<int>(work_wanted), whole_size = whole_wanted;
+  std::vector<double> work(static_cast<size_t>(work_size));
+  std::vector<int> whole(static_cast<size_t>(whole_size));
+  dsyevd_(job, "L", &n, gram.data(), &n, values.data(), work.data(), &work_size, whole.data(),
+          &whole_size, &info);
+  require(info == 0, "singular values: the eigenproblem of size ", n, " did not converge");
+  return values;
+}
+
+// M M^T or M^T M, whichever is smaller.
+RowMatrix<double> gram_of(const RowMatrix<double>& M, bool by_rows) {
+  require(M.allFinite(), "singular values: a number is not finite");
+  const Index k = std::min(M.rows(), M.cols());
+  RowMatrix<double> gram(k, k);
+  if (by_rows)
+    multiply_transposed<double>(M, M, gram);
+  else
+    transposed_multiply<double>(M, M, gram);
+  return gram;
+}
+
+}  // namespace
+
+Vector<double> gram_singular_values(const RowMatrix<double>& M) {
+  RowMatrix<double> gram = gram_of(M, M.rows() <= M.cols());
+  return eigen_in_place(gram, false).reverse().cwiseMax(0).cwiseSqrt();
+}
+
+GramSvd gram_svd(const RowMatrix<double>& M) {
+  const bool by_rows = M.rows() <= M.cols();
+  RowMatrix<double> vectors = gram_of(M, by_rows);
+  GramSvd svd;
+  svd.s = eigen_in_place(vectors, true).reverse().cwiseMax(0).cwiseSqrt();
+  const RowMatrix<double> ordered = vectors.colwise().reverse();  // row k: eigenvector k
+  const Index k = svd.s.size();
+  svd.B.resize(k, M.cols());
+  svd.P.resize(M.rows(), k);
+  if (by_rows) {
+    svd.P = ordered.transpose();
+    multiply<double>(ordered, M, svd.B);  // P^T M
+  } else {
+    // ordered = Q^T; P = M Q / s, and zero columns where s is zero
+    multiply_transposed<double>(M, ordered, svd.P);
+    for (Index j = 0; j < k; ++j) svd.P.col(j) *= svd.s(j) > 0 ? 1 / svd.s(j) : 0;
+    svd.B = svd.s.asDiagonal() * ordered;
+  }
+  return svd;
+}
+
+}  // namespace udv::net

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "udv/net/prune.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "net/gram_svd.hpp"
+#include "net/head_arrays.hpp"
+#include "net/products.hpp"
+#include "udv/core/error.hpp"
+
+namespace udv::net {
+namespace {
+
+// The head with F taken into U: hidden neurons are F (U x + b_U) + b_F.
+template <typename Real>
+HeadArrays linear_arrays(const Network<Real>& network) {
+  HeadArrays head = unpack(network, network.parameters());
+  const Block* const F = network.find("F.weight");
+  if (!F) return head;
+  head.U = network.at(*F).template cast<double>() * head.U;
+  if (const Block* bias = network.find("F.bias"))
+    head.U.rightCols(1) += network.at(*bias).transpose().template cast<double>();
+  return head;
+}
+
+// |w_j| |u_j| |v_j|
+Vector<double> neuron_sizes(const HeadArrays& head) {
+  const Vector<double> ends =
+      head.U.rowwise().norm().cwiseProduct(head.V.colwise().norm().transpose());
+  return head.w.size() > 0 ? Vector<double>(ends.cwiseProduct(head.w.cwiseAbs())) : ends;
+}
+
+std::vector<Index> largest_first(const Vector<double>& sizes) {
+  std::vector<Index> order(static_cast<size_t>(sizes.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index i, Index j) { return sizes(i) > sizes(j); });
+  return order;
+}
+
+// Neurons that nothing comes out of say nothing and cost time: they are not part of the SVD.
+std::vector<Index> live_neurons(const HeadArrays& head) {
+  std::vector<Index> live;
+  for (Index j = 0; j < head.U.rows(); ++j)
+    if ((head.w.size() == 0 || head.w(j) != 0) && !head.U.row(j).isZero(0)) live.push_back(j);
+  if (live.empty()) live.push_back(0);
+  return live;
+}
+
+}  // namespace
+
+template <typename Real>
+struct Pruning<Real>::Parts {
+  explicit Parts(const Network<Real>& whole) : network(whole) {}
+
+  Network<Real> network;
+  bool svd = false;
+  HeadArrays head;       // with F in U
+  Vector<double> sizes;  // largest first
+  RowMatrix<double> B;   // svd: k x (d + 1), diag(s) Q^T
+  RowMatrix<double> VP;  // svd: c x k
+  std::vector<Index> order;
+
+  const Variant& variant() const {
+    return network.find("F.weight") ? variant_named("UDV-unconstrained") : network.variant();
+  }
+
+  Network<Real> shell(Index r) const {
+    return Network<Real>(variant(), {network.sizes().inputs, r, network.sizes().outputs},
+                         network.bias());
+  }
+
+  // U' = B_r / s, D' = s, V' = V P_r; U V has no D: U' = B_r.
+  HeadArrays paper(Index r, bool diagonal) const {
+    HeadArrays kept{B.topRows(r), {}, VP.leftCols(r), head.bias};
+    if (!diagonal) return kept;
+    kept.w = sizes.head(r);
+    for (Index j = 0; j < r; ++j) kept.U.row(j) *= sizes(j) > 0 ? 1 / sizes(j) : 0;
+    return kept;
+  }
+
+  HeadArrays balanced(Index r, bool diagonal, Constraint constraint) const {
+    HeadArrays kept = paper(r, true);
+    const Vector<double> n = kept.V.colwise().norm().cwiseMax(1e-300).transpose();
+    const Vector<double> size = kept.w.cwiseProduct(n).cwiseMax(1e-300);
+    const Index inputs = network.sizes().inputs;
+    const Shares share = share_sizes(size, constraint, diagonal ? head.w : Vector<double>(),
+                                     head.U.leftCols(inputs).norm(), head.V.norm());
+    kept.U = share.a.asDiagonal() * kept.U;
+    kept.V = kept.V * share.b.cwiseQuotient(n).asDiagonal();
+    kept.w = diagonal ? Vector<double>(size.cwiseQuotient(share.a.cwiseProduct(share.b)))
+                      : Vector<double>();
+    return kept;
+  }
+};
+
+template <typename Real>
+Pruning<Real>::Pruning(const Network<Real>& network) {
+  require(network.variant().has_hidden(), "prune: a ", network.variant().name,
+          " network has no hidden neurons");
+  auto parts = std::make_unique<Parts>(network);
+  parts->svd = !network.variant().has(LayerKind::kRelu);
+  parts->head = linear_arrays(network);
+  const HeadArrays& head = parts->head;
+  if (parts->svd) {
+    const HeadArrays live = keep_neurons(head, live_neurons(head));
+    const Vector<double> w = live.w.size() > 0 ? live.w : Vector<double>::Ones(live.U.rows());
+    GramSvd svd = gram_svd(w.asDiagonal() * live.U);
+    parts->sizes = std::move(svd.s);
+    parts->B = std::move(svd.B);
+    parts->VP.resize(live.V.rows(), svd.P.cols());
+    multiply<double>(live.V, svd.P, parts->VP);
+  } else {
+    const Vector<double> sizes = neuron_sizes(head);
+    parts->order = largest_first(sizes);
+    parts->sizes = sizes(parts->order);
+  }
+  parts_ = std::move(parts);
+}
+
+template <typename Real>
+Pruning<Real>::~Pruning() = default;
+
+template <typename Real>
+bool Pruning<Real>::by_svd() const {
+  return parts_->svd;
+}
+
+template <typename Real>
+const Vector<double>& Pruning<Real>::sizes() const {
+  return parts_->sizes;
+}
+
+template <typename Real>
+Index Pruning<Real>::parameters(Index r) const {
+  const Sizes& sizes = parts_->network.sizes();
+  const Index biases = parts_->network.bias() ? r + sizes.outputs : 0;
+  const bool diagonal = parts_->variant().has(LayerKind::kDiagonal);
+  return r * (sizes.inputs + sizes.outputs + (diagonal ? 1 : 0)) + biases;
+}
+
+template <typename Real>
+Network<Real> Pruning<Real>::keep(Index r, PruneForm form) const {
+  require(r >= 1 && r <= neurons(), "prune: rank ", r, " found, 1 to ", neurons(), " expected");
+  Network<Real> smaller = parts_->shell(r);
+  const bool diagonal = smaller.find("D.weight") != nullptr;
+  if (!parts_->svd) {
+    const std::vector<Index> kept(parts_->order.begin(), parts_->order.begin() + r);
+    pack(keep_neurons(parts_->head, kept), smaller, smaller.parameters());
+  } else if (form == PruneForm::kPaper) {
+    pack(parts_->paper(r, diagonal), smaller, smaller.parameters());
+  } else {
+    const Constraint constraint = smaller.find("U.weight")->constraint;
+    pack(parts_->balanced(r, diagonal, constraint), smaller, smaller.parameters());
+    smaller.project();
+  }
+  return smaller;
+}
+
+template <typename Real>
+std::optional<Network<Real>> Pruning<Real>::collapse() const {
+  if (!parts_->svd) return std::nullopt;
+  const Sizes sizes{parts_->network.sizes().inputs, 0, parts_->network.sizes().outputs};
+  Network<Real> dense(variant_named("single"), sizes, parts_->network.bias());
+  const RowMatrix<double> W = parts_->VP * parts_->B;  // c x (d + 1)
+  dense.at(*dense.find("W.weight")) = W.leftCols(sizes.inputs).template cast<Real>();
+  if (dense.bias())
+    dense.at(*dense.find("W.bias")) =
+        (W.rightCols(1) + parts_->head.bias).transpose().template cast<Real>();
+  return dense;
+}
+
+template <typename Real>
+void Pruning<Real>::for_each_rank(
+    const ConstRows<Real>& X,
+    const std::function<void(Index, const RowMatrix<double>&)>& look) const {
+  const Index inputs = parts_->network.sizes().inputs;
+  const HeadArrays& head = parts_->head;
+  // Neuron j in the order of keeping: what goes into it, row j, and what comes out, column j.
+  RowMatrix<double> in =
+      parts_->svd ? parts_->B : RowMatrix<double>(head.U(parts_->order, Eigen::all));
+  const RowMatrix<double> out =
+      parts_->svd ? parts_->VP : RowMatrix<double>(head.V(Eigen::all, parts_->order));
+  if (!parts_->svd && head.w.size() > 0)
+    in = Vector<double>(head.w(parts_->order)).asDiagonal() * in;
+  RowMatrix<double> hidden(X.rows(), neurons());
+  const RowMatrix<double> samples = X.template cast<double>(), weights = in.leftCols(inputs);
+  multiply_transposed<double>(samples, weights, hidden);
+  if (in.cols() > inputs) hidden.rowwise() += in.col(inputs).transpose();
+  if (!parts_->svd) hidden = hidden.cwiseMax(0);
+  RowMatrix<double> outputs = RowMatrix<double>::Zero(X.rows(), out.rows());
+  if (head.bias.size() > 0) outputs.rowwise() += head.bias.transpose();
+  look(0, outputs);
+  for (Index r = 0; r < neurons(); ++r) {
+    outputs += hidden.col(r) * out.col(r).transpose();
+    look(r + 1, outputs);
+  }
+}
+
+template class Pruning<float>;
+template class Pruning<double>;
+
+}  // namespace udv::net

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "cli/training_data.hpp"
+#include "udv/net/model_file.hpp"
+
+namespace udv::cli {
+namespace {
+
+// A trained network with three outputs, of which two are classes that never come.
+class PruneCommand : public ::testing::Test {
+ protected:
+  PruneCommand() {
+    cli_.write("data.csv", training_table(300));
+    const Outcome outcome = cli_.run(
+        "train data.csv --target y --drop kind --encoding onehot --hidden 8 --epochs 80 --lr 0.02 "
+        "--out m --quiet");
+    EXPECT_EQ(outcome.code, 0) << outcome;
+  }
+  Outcome prune(const std::string& flags) { return cli_.run("prune m --out out " + flags); }
+  net::Model<float> pruned() { return net::read_model<float>(cli_.path("out/model.safetensors")); }
+
+  Cli cli_;
+};
+
+TEST_F(PruneCommand, KeepsARankAndPredictsWithIt) {
+  EXPECT_EQ(prune("--rank 2 --layered").code, 0);
+  EXPECT_EQ(pruned().network.sizes().hidden, 2);
+  EXPECT_EQ(cli_.run_json()["rank"], 2);
+  EXPECT_EQ(cli_.run_json()["neurons"]["after"], 2);
+  EXPECT_EQ(cli_.run("predict out data.csv --out p --quiet").code, 0);
+  EXPECT_EQ(lines_of(cli_.text("p/predictions.csv")).size(), 301u);
+}
+
+TEST_F(PruneCommand, CollapsesToOneLayerWhereThatIsSmaller) {
+  const Outcome outcome = prune("--rank 2");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.out.find("collapsed"), std::string::npos) << outcome;
+  EXPECT_EQ(pruned().network.variant().name, "single");
+}
+
+TEST_F(PruneCommand, MeetsItsBudgets) {
+  EXPECT_EQ(prune("--energy 1 --layered").code, 0);
+  EXPECT_EQ(prune("--max-params 40 --layered").code, 0);
+  EXPECT_LE(pruned().network.num_parameters(), 40);
+  const auto size = cli_.text("m/model.safetensors").size();
+  EXPECT_EQ(prune("--layered --max-bytes " + std::to_string(size - 100)).code, 0);
+  EXPECT_LE(cli_.text("out/model.safetensors").size(), size - 100);
+}
+
+TEST_F(PruneCommand, KeepsTheValidationMetricWithinADrop) {
+  EXPECT_EQ(prune("--max-drop 1% --data data.csv --curve --layered").code, 0);
+  const Json run = cli_.run_json();
+  EXPECT_LE(run["validation_loss"]["after"].get<double>(),
+            1.01 * run["validation_loss"]["before"].get<double>() + 1e-9);
+  EXPECT_TRUE(run.contains("test_loss"));
+  const auto lines = lines_of(cli_.text("out/curve.csv"));
+  EXPECT_EQ(lines[0], "neurons,parameters,loss,accuracy,relative_change");
+  EXPECT_EQ(lines.size(), 1u + run["spectrum"].size());
+}
+
+TEST_F(PruneCommand, ComparesAndFinetunes) {
+  EXPECT_EQ(cli_.run("train data.csv --target y --drop kind --encoding onehot --hidden 8 --variant "
+                     "UV --epochs 20 --out uv --quiet")
+                .code,
+            0);
+  EXPECT_EQ(prune("--curve --data data.csv --compare uv --quiet").code, 0);
+  EXPECT_NE(lines_of(cli_.text("out/curve.csv"))[0].find("compared_loss"), std::string::npos);
+  EXPECT_FALSE(cli_.exists("out/model.safetensors"));
+  EXPECT_EQ(prune("--rank 1 --finetune 10 --data data.csv --quiet").code, 0);
+  EXPECT_EQ(pruned().network.sizes().hidden, 1);
+}
+
+TEST_F(PruneCommand, SaysWhatCannotBe) {
+  const auto expect = [&](const std::string& flags, int code, const std::string& words) {
+    const Outcome outcome = prune(flags);
+    EXPECT_EQ(outcome.code, code) << outcome;
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome;
+    EXPECT_FALSE(cli_.exists("out"));
+  };
+  expect("--max-params 2", 3, "the smallest reachable are");
+  expect("--max-bytes 2", 3, "the smallest reachable are");
+  expect("--rank 99", 3, "the model has");
+  expect("--max-drop 1%", 3, "need --data");
+  expect("--max-drop x% --data data.csv", 2, "a share such as 0.5% expected");
+  expect("--rank 1 --energy 0.9", 2, "one of --rank");
+  expect("", 2, "one of --rank");
+  EXPECT_EQ(cli_.run("prune nothing.safetensors --rank 1 --out out").code, 3);
+}
+
+}  // namespace
+}  // namespace udv::cli

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "udv/net/prune.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/SVD>
+
+#include "net/gram_svd.hpp"
+#include "support/random_data.hpp"
+#include "udv/net/head.hpp"
+#include "udv/net/trainer.hpp"
+
+namespace udv::net {
+namespace {
+
+using testing::error_of;
+using testing::random_rows;
+
+Network<double> random_head(const std::string& variant, bool bias) {
+  Network<double> network(variant_named(variant), {9, 6, 4}, bias);
+  network.parameters() = 0.5 * random_rows(network.num_parameters(), 1, 11);
+  return network;
+}
+
+TEST(GramSvd, IsTheSvd) {
+  for (const auto& [rows, cols] :
+       {std::pair<Index, Index>{12, 7}, {7, 12}, {8, 8}, {1, 5}, {5, 1}}) {
+    const RowMatrix<double> M = random_rows(rows, cols, 3);
+    const GramSvd svd = gram_svd(M);
+    const Vector<double> exact = Eigen::JacobiSVD<Matrix<double>>(M).singularValues();
+    EXPECT_LE((svd.s - exact).norm(), 1e-12 * exact(0));
+    EXPECT_LE((svd.P * svd.B - M).norm(), 1e-12 * M.norm());
+    EXPECT_LE(
+        (svd.P.transpose() * svd.P - Matrix<double>::Identity(svd.s.size(), svd.s.size())).norm(),
+        1e-10);
+    EXPECT_LE((gram_singular_values(M) - exact).norm(), 1e-12 * exact(0));
+  }
+}
+
+class PruneEveryHead : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PruneEveryHead, KeepingAllChangesNothing) {
+  const RowMatrix<double> X = random_rows(15, 9, 12);
+  for (const bool bias : {false, true}) {
+    const Network<double> network = random_head(GetParam(), bias);
+    const RowMatrix<double> expected = predict<double>(network, X);
+    const Pruning<double> pruning(network);
+    const auto kept = pruning.keep(pruning.neurons());
+    EXPECT_LE((predict<double>(kept, X) - expected).norm(), 1e-11 * expected.norm());
+    if (const auto dense = pruning.collapse()) {
+      EXPECT_LE((predict<double>(*dense, X) - expected).norm(), 1e-11 * expected.norm());
+    }
+  }
+}
+
+TEST_P(PruneEveryHead, EveryRankIsWhatTheCurveSays) {
+  const RowMatrix<double> X = random_rows(15, 9, 12);
+  const Pruning<double> pruning(random_head(GetParam(), true));
+  pruning.for_each_rank(X, [&](Index r, const RowMatrix<double>& outputs) {
+    if (r == 0) return;
+    const auto kept = pruning.keep(r);
+    EXPECT_EQ(kept.num_parameters(), pruning.parameters(r));
+    EXPECT_EQ(kept.sizes().hidden, r);
+    EXPECT_LE((predict<double>(kept, X) - outputs).norm(), 1e-11 * outputs.norm()) << r;
+  });
+}
+
+TEST_P(PruneEveryHead, SizesFallAndTooLargeRanksAreRefused) {
+  const Pruning<double> pruning(random_head(GetParam(), false));
+  for (Index j = 1; j < pruning.neurons(); ++j)
+    EXPECT_LE(pruning.sizes()(j), pruning.sizes()(j - 1));
+  EXPECT_EQ(error_of([&] { pruning.keep(7); }), "prune: rank 7 found, 1 to 6 expected");
+  EXPECT_EQ(error_of([&] { pruning.keep(0); }), "prune: rank 0 found, 1 to 6 expected");
+}
+
+std::vector<std::string> prunable() {
+  std::vector<std::string> names;
+  for (const Variant& variant : variants())
+    if (variant.has_hidden()) names.push_back(variant.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(, PruneEveryHead, ::testing::ValuesIn(prunable()), [](const auto& i) {
+  std::string name = i.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// error^2 = sum of the dropped s^2, in UD.
+TEST(Prune, DropsTheTailOfTheSpectrumAndNothingElse) {
+  for (const char* variant : {"UDV", "UV", "UFV"}) {
+    const Network<double> network = random_head(variant, false);
+    const Pruning<double> pruning(network);
+    const Vector<double> spectrum_before = spectrum(network);
+    EXPECT_LE((pruning.sizes() - spectrum_before).norm(), 1e-12 * spectrum_before(0));
+    for (Index r = 1; r < 6; ++r) {
+      const Vector<double> left = spectrum(pruning.keep(r));
+      EXPECT_LE((left.head(r) - spectrum_before.head(r)).norm(), 1e-11 * spectrum_before(0));
+    }
+  }
+}
+
+TEST(Prune, BalancedFormIsTheSameFunctionInsideTheSets) {
+  const RowMatrix<double> X = random_rows(15, 9, 12);
+  for (const char* variant : {"UDV", "UDV-s", "UDV-v1", "UV", "UDV-unconstrained"}) {
+    Network<double> network = random_head(variant, false);
+    network.project();
+    const Pruning<double> pruning(network);
+    const auto paper = predict<double>(pruning.keep(3), X);
+    const auto balanced = pruning.keep(3, PruneForm::kBalanced);
+    EXPECT_LE((predict<double>(balanced, X) - paper).norm(), 1e-11 * paper.norm()) << variant;
+  }
+}
+
+TEST(Prune, DeadNeuronsAreNoPartOfIt) {
+  Network<double> network = random_head("UDV", false);
+  network.at (*network.find("D.weight"))(0, 2) = 0;
+  network.at(*network.find("U.weight")).row(4).setZero();
+  const RowMatrix<double> X = random_rows(5, 9, 1);
+  const Pruning<double> pruning(network);
+  EXPECT_EQ(pruning.neurons(), 4);
+  EXPECT_LE((predict<double>(pruning.keep(4), X) - predict<double>(network, X)).norm(), 1e-12);
+}
+
+TEST(Prune, ASingleLayerHasNothingToPrune) {
+  Network<double> network(variant_named("single"), {9, 0, 4}, false);
+  EXPECT_EQ(error_of([&] { Pruning<double> pruning(network); }),
+            "prune: a single network has no hidden neurons");
+}
+
+}  // namespace
+}  // namespace udv::net
