@@ -21,5 +21,6 @@ Run setup_predict(CLI::App& program);
 Run setup_evaluate(CLI::App& program);
 Run setup_sweep(CLI::App& program);
 Run setup_prune(CLI::App& program);
+Run setup_inspect(CLI::App& program);
 
 }  // namespace udv::cli

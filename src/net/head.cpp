@@ -26,11 +26,16 @@ Vector<double> quick_spectrum(const Network<Real>& network) {
   return gram_singular_values(M);
 }
 
+Vector<double> singular_values(const RowMatrix<double>& M) {
+  if (std::min(M.rows(), M.cols()) > kGramWidth) return gram_singular_values(M);
+  return Eigen::BDCSVD<Matrix<double>>(M).singularValues();
+}
+
 template <typename Real>
 Vector<double> spectrum(const Network<Real>& network) {
   const RowMatrix<double> M = representation(network);
-  if (std::min(M.rows(), M.cols()) > kGramWidth || !M.allFinite()) return quick_spectrum(network);
-  return Eigen::BDCSVD<Matrix<double>>(M).singularValues();
+  if (!M.allFinite()) return Vector<double>::Zero(std::min(M.rows(), M.cols()));
+  return singular_values(M);
 }
 
 double stable_rank(const Vector<double>& spectrum) {

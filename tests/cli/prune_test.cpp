@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/training_data.hpp"
+#include "udv/io/safetensors.hpp"
 #include "udv/net/model_file.hpp"
 
 namespace udv::cli {
@@ -67,6 +68,21 @@ TEST_F(PruneCommand, ComparesAndFinetunes) {
   EXPECT_FALSE(cli_.exists("out/model.safetensors"));
   EXPECT_EQ(prune("--rank 1 --finetune 10 --data data.csv --quiet").code, 0);
   EXPECT_EQ(pruned().network.sizes().hidden, 1);
+}
+
+TEST_F(PruneCommand, InspectShowsModelsAndForeignFiles) {
+  const Outcome ours = cli_.run("inspect m");
+  EXPECT_EQ(ours.code, 0);
+  for (const char* word : {"UDV ", "regression", "target", "U.weight", "stable rank", "SVD, 99 %"})
+    EXPECT_NE(ours.out.find(word), std::string::npos) << word << ours;
+  const Vector<float> ones = Vector<float>::Ones(200);
+  io::write_safetensors<float>(cli_.path("f.safetensors"),
+                               {{"layer.weight", {20, 10}, ones.data()}}, {{"made", "elsewhere"}});
+  const Outcome foreign = cli_.run("inspect f.safetensors");
+  EXPECT_EQ(foreign.code, 0);
+  for (const char* word : {"elsewhere", "20 x 10", "rank 1: 15 %"})
+    EXPECT_NE(foreign.out.find(word), std::string::npos) << word << foreign;
+  EXPECT_EQ(cli_.run("inspect data.csv").code, 3);
 }
 
 TEST_F(PruneCommand, SaysWhatCannotBe) {

@@ -21,6 +21,9 @@ Vector<double> spectrum(const Network<Real>& network);
 template <typename Real>
 Vector<double> quick_spectrum(const Network<Real>& network);
 
+/// Singular values of any matrix, largest first, in the same two ways.
+Vector<double> singular_values(const RowMatrix<double>& M);
+
 /// |M|_F^2 / sigma_1^2; 0 for M = 0.
 double stable_rank(const Vector<double>& spectrum);
 /// Smallest number of singular values that carry this share of the energy sum sigma^2.
