@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test bench asan asan-readers format check-format install clean packages
+.PHONY: all demo test test-loaders bench asan asan-readers format check-format install clean packages
 
 all: build/$(PRESET)/bin/udv
 
@@ -23,6 +23,13 @@ test: packages
 	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=ON -DUDV_BUILD_BENCH=OFF >/dev/null
 	@cmake --build build/$(PRESET)
 	@ctest --preset $(PRESET)
+
+# What udv export writes, in the programs that load it: ONNX Runtime (npm), PyTorch, the checker of ONNX.
+test-loaders: build/$(PRESET)/bin/udv
+	@scripts/install-packages loaders
+	@mkdir -p build/loaders && cp tests/loaders/package.json tests/loaders/package-lock.json build/loaders/
+	@npm ci --prefix build/loaders --silent --no-audit --no-fund
+	@/usr/bin/python3 tests/loaders/check.py build/$(PRESET)/bin/udv build/loaders
 
 bench:
 	@scripts/install-packages build test bench

@@ -22,5 +22,6 @@ Run setup_evaluate(CLI::App& program);
 Run setup_sweep(CLI::App& program);
 Run setup_prune(CLI::App& program);
 Run setup_inspect(CLI::App& program);
+Run setup_export(CLI::App& program);
 
 }  // namespace udv::cli

@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/common.hpp"
+#include "cli/prune_tensors.hpp"
 #include "io/run_json.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
@@ -29,7 +30,7 @@ using Data = net::Dataset<float>;
 using net::Task;
 
 struct Flags {
-  std::string model, data, targets, max_drop, compare, optimizer = "adam";
+  std::string model, data, targets, max_drop, compare, optimizer = "adam", tensors;
   Index rank = 0, max_params = 0, max_bytes = 0, finetune = 0;
   double energy = 0, learning_rate = 1e-4;
   bool curve = false, layered = false;
@@ -284,7 +285,20 @@ std::vector<net::CurvePoint> compared_curve(const Flags& flags, const Parts& par
   return net::prune_curve(net::Pruning<float>(other.network), parts.validation);
 }
 
+// The matrices of any safetensors file.
+ExitCode run_tensors(const Flags& flags) {
+  if (flags.max_params > 0 || flags.max_bytes > 0 || !flags.max_drop.empty() || flags.curve ||
+      flags.finetune > 0)
+    throw CLI::ValidationError("--tensors", "goes with --rank or --energy alone");
+  TensorPruning how;
+  how.pattern = flags.tensors;
+  how.rank = flags.rank;
+  if (flags.energy > 0) how.energy = flags.energy;
+  return prune_tensors(flags.model, how, flags.common);
+}
+
 ExitCode run_prune(const Flags& flags) {
+  if (!flags.tensors.empty()) return run_tensors(flags);
   check_flags(flags);
   if (!flags.max_drop.empty()) share_of("--max-drop", flags.max_drop);
   set_num_threads(flags.common.threads);
@@ -360,6 +374,8 @@ Run setup_prune(CLI::App& program) {
   command->add_flag("--curve", flags->curve, "Show quality against neurons kept");
   command->add_flag("--layered", flags->layered,
                     "Keep the layers, also where one would be smaller");
+  add("--tensors", flags->tensors,
+      "Matrices of any safetensors file, by name (* for any text): W becomes W.up W.down");
   add("--compare", flags->compare, "Another model (UV, say) whose curve stands beside");
   flags->common.add_to(*command);
   return [flags] { return run_prune(*flags); };

@@ -213,25 +213,41 @@ Vector<Real> SafetensorsFile::read(const Tensor& tensor) const {
   return values;
 }
 
-template <typename Real>
-std::string safetensors_bytes(const std::vector<NamedTensor<Real>>& tensors,
+std::string safetensors_bytes(const std::vector<Tensor>& tensors,
                               const std::map<std::string, std::string>& metadata) {
   Json header = Json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
-  std::string data;
-  for (const NamedTensor<Real>& tensor : tensors) {
-    std::size_t size = sizeof(Real);
-    for (const Index side : tensor.shape) size *= static_cast<std::size_t>(side);
-    header[tensor.name] = {{"dtype", sizeof(Real) == 4 ? "F32" : "F64"},
+  std::size_t size = 0;
+  for (const Tensor& tensor : tensors) {
+    header[tensor.name] = {{"dtype", tensor.type},
                            {"shape", tensor.shape},
-                           {"data_offsets", {data.size(), data.size() + size}}};
-    data.append(reinterpret_cast<const char*>(tensor.values), size);
+                           {"data_offsets", {size, size + tensor.bytes.size()}}};
+    size += tensor.bytes.size();
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.append((8 - text.size() % 8) % 8, ' ');
   const std::uint64_t length = text.size();
   std::string bytes(reinterpret_cast<const char*>(&length), kLengthBytes);
-  return bytes + text + data;
+  bytes.reserve(kLengthBytes + text.size() + size);
+  bytes += text;
+  for (const Tensor& tensor : tensors) bytes += tensor.bytes;
+  return bytes;
+}
+
+template <typename Real>
+Tensor as_tensor(const NamedTensor<Real>& named) {
+  Tensor tensor{named.name, sizeof(Real) == 4 ? "F32" : "F64", named.shape, {}};
+  tensor.bytes = {reinterpret_cast<const char*>(named.values),
+                  static_cast<std::size_t>(tensor.size()) * sizeof(Real)};
+  return tensor;
+}
+
+template <typename Real>
+std::string safetensors_bytes(const std::vector<NamedTensor<Real>>& tensors,
+                              const std::map<std::string, std::string>& metadata) {
+  std::vector<Tensor> views;
+  for (const auto& named : tensors) views.push_back(as_tensor(named));
+  return safetensors_bytes(views, metadata);
 }
 
 template <typename Real>
@@ -243,6 +259,8 @@ void write_safetensors(const std::filesystem::path& path,
 
 template Vector<float> SafetensorsFile::read<float>(const Tensor&) const;
 template Vector<double> SafetensorsFile::read<double>(const Tensor&) const;
+template Tensor as_tensor(const NamedTensor<float>&);
+template Tensor as_tensor(const NamedTensor<double>&);
 template std::string safetensors_bytes(const std::vector<NamedTensor<float>>&,
                                        const std::map<std::string, std::string>&);
 template std::string safetensors_bytes(const std::vector<NamedTensor<double>>&,

@@ -85,6 +85,44 @@ TEST_F(PruneCommand, InspectShowsModelsAndForeignFiles) {
   EXPECT_EQ(cli_.run("inspect data.csv").code, 3);
 }
 
+TEST_F(PruneCommand, FactorsMatricesOfAnyFile) {
+  const RowMatrix<float> W =
+      RowMatrix<float>::Random(30, 2) * RowMatrix<float>::Random(2, 20);  // rank 2
+  const Vector<float> bias = Vector<float>::Ones(30);
+  io::write_safetensors<float>(
+      cli_.path("f.safetensors"),
+      {{"a.weight", {30, 20}, W.data()}, {"a.bias", {30}, bias.data()}, {"b", {30, 20}, W.data()}},
+      {{"made", "elsewhere"}});
+  EXPECT_EQ(cli_.run("prune f.safetensors --tensors *.weight --energy 0.999999 --out out").code, 0);
+  const io::SafetensorsFile file(cli_.path("out/model.safetensors"));
+  ASSERT_EQ(file.tensors().size(), 4u);
+  EXPECT_EQ(file.metadata().at("made"), "elsewhere");
+  const auto read = [&](const char* name, Index rows, Index cols) {
+    const Vector<float> values = file.read<float>(*file.find(name));
+    return RowMatrix<float>(Eigen::Map<const RowMatrix<float>>(values.data(), rows, cols));
+  };
+  EXPECT_LE((read("a.weight.up", 30, 2) * read("a.weight.down", 2, 20) - W).norm(),
+            1e-5f * W.norm());
+  EXPECT_NE(file.find("b"), nullptr);
+  const Outcome none = cli_.run("prune f.safetensors --tensors c* --out none");
+  EXPECT_EQ(none.code, 3);
+  EXPECT_EQ(none.err, "udv: f.safetensors: no matrix of floats fits 'c*'\n");
+}
+
+TEST_F(PruneCommand, ExportsForOtherPrograms) {
+  EXPECT_EQ(cli_.run("export m --to onnx --out onnx --quiet").code, 0);
+  EXPECT_NE(cli_.text("onnx/model.onnx").find("Gemm"), std::string::npos);
+  EXPECT_EQ(cli_.run("export m --to csv --out csv --quiet").code, 0);
+  EXPECT_EQ(lines_of(cli_.text("csv/D.weight.csv")).size(), 1u);
+  EXPECT_EQ(lines_of(cli_.text("csv/U.weight.csv")).size(), 8u);
+  EXPECT_EQ(cli_.run("export m --out st --quiet").code, 0);
+  EXPECT_NE(cli_.run("inspect st").out.find("README"), std::string::npos);
+  const Outcome script = cli_.run("export m --to torchscript --out no");
+  EXPECT_EQ(script.code, 3);
+  EXPECT_NE(script.err.find("LibTorch component"), std::string::npos);
+  EXPECT_FALSE(cli_.exists("no"));
+}
+
 TEST_F(PruneCommand, SaysWhatCannotBe) {
   const auto expect = [&](const std::string& flags, int code, const std::string& words) {
     const Outcome outcome = prune(flags);

@@ -57,7 +57,13 @@ struct NamedTensor {
   const Real* values;
 };
 
+/// The same as a view of its numbers, F32 or F64.
+template <typename Real>
+Tensor as_tensor(const NamedTensor<Real>& named);
+
 /// The bytes of such a file; see write_safetensors.
+std::string safetensors_bytes(const std::vector<Tensor>& tensors,
+                              const std::map<std::string, std::string>& metadata);
 template <typename Real>
 std::string safetensors_bytes(const std::vector<NamedTensor<Real>>& tensors,
                               const std::map<std::string, std::string>& metadata);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "udv/net/model_file.hpp"
+
+namespace udv::net {
+
+/// The model as an ONNX graph: input "features" (N x d, as numbers before scaling), scaling,
+/// layers, output "output" in the target's units, or "output" (logits) and "probabilities" for
+/// classes.
+template <typename Real>
+std::string onnx_bytes(const Model<Real>& model);
+
+/// A few lines on what the tensors mean and how to use them, for the metadata of a file.
+template <typename Real>
+std::string readme_of(const Model<Real>& model);
+
+}  // namespace udv::net

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "udv/net/export.hpp"
+
+#include "udv/core/error.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/io/onnx.hpp"
+
+namespace udv::net {
+namespace {
+
+template <typename Dense>
+std::vector<float> floats(const Dense& values) {
+  std::vector<float> result;
+  for (Index i = 0; i < values.rows(); ++i)
+    for (Index j = 0; j < values.cols(); ++j) result.push_back(static_cast<float>(values(i, j)));
+  return result;
+}
+
+// Builds the graph layer by layer; `at` is the name of what the last node made.
+template <typename Real>
+class OnnxBuilder {
+ public:
+  explicit OnnxBuilder(const Model<Real>& model) : model_(model), graph_("udv") {}
+
+  std::string build() {
+    const Preprocessing& how = model_.preprocessing;
+    const Sizes& sizes = model_.network.sizes();
+    graph_.input("features", sizes.inputs);
+    if (!how.features.offset.isZero(0)) vector_node("Sub", "feature_offset", how.features.offset);
+    if (!(how.features.factor.array() == 1).all())
+      vector_node("Mul", "feature_factor", how.features.factor);
+    for (const LayerSpec& layer : model_.network.variant().layers) add_layer(layer);
+    if (how.task == Task::kRegression && how.targets.factor.size() > 0) {
+      vector_node("Mul", "target_scale", how.targets.factor.cwiseInverse());
+      vector_node("Add", "target_offset", how.targets.offset);
+    }
+    graph_.node("Identity", {at_}, "output");
+    graph_.output("output", sizes.outputs);
+    if (how.task == Task::kClassification) {
+      graph_.node("Softmax", {"output"}, "probabilities", {{"axis", 1}});
+      graph_.output("probabilities", sizes.outputs);
+    }
+    return graph_.model_bytes({{"README", readme_of(model_)}});
+  }
+
+ private:
+  std::string next(const std::string& stem) { return message(stem, "_out", ++count_); }
+
+  void vector_node(const std::string& op, const std::string& name, const Vector<double>& values) {
+    graph_.constant(name, {values.size()}, floats(values));
+    const std::string made = next(name);
+    graph_.node(op, {at_, name}, made);
+    at_ = made;
+  }
+
+  void add_layer(const LayerSpec& layer) {
+    const std::string made = next(layer.kind == LayerKind::kRelu ? "relu" : layer.name);
+    if (layer.kind == LayerKind::kRelu) {
+      graph_.node("Relu", {at_}, made);
+    } else {
+      const Block& W = *model_.network.find(layer.name + ".weight");
+      const bool dense = layer.kind == LayerKind::kDense;
+      graph_.constant(W.name,
+                      dense ? std::vector<Index>{W.rows, W.cols} : std::vector<Index>{W.cols},
+                      floats(model_.network.at(W)));
+      std::vector<std::string> inputs{at_, W.name};
+      if (const Block* bias = model_.network.find(layer.name + ".bias")) {
+        graph_.constant(bias->name, {bias->cols}, floats(model_.network.at(*bias)));
+        inputs.push_back(bias->name);
+      }
+      if (dense)
+        graph_.node("Gemm", inputs, made, {{"transB", 1}});
+      else
+        graph_.node("Mul", inputs, made);
+    }
+    at_ = made;
+  }
+
+  const Model<Real>& model_;
+  io::OnnxGraph graph_;
+  std::string at_ = "features";
+  int count_ = 0;
+};
+
+std::string feature_list(const Preprocessing& how) {
+  std::string text;
+  for (const ColumnCoding& coding : how.columns)
+    text += message(text.empty() ? "" : ", ", coding.column,
+                    coding.features() > 1 ? message(" (", coding.features(), ")") : "");
+  return text;
+}
+
+}  // namespace
+
+template <typename Real>
+std::string onnx_bytes(const Model<Real>& model) {
+  return OnnxBuilder<Real>(model).build();
+}
+
+template <typename Real>
+std::string readme_of(const Model<Real>& model) {
+  const Preprocessing& how = model.preprocessing;
+  const Variant& variant = model.network.variant();
+  std::string text =
+      message("A ", variant.name, " head, ", model.network.sizes().inputs, " inputs, ",
+              model.network.sizes().outputs, " outputs. Layers in order:");
+  for (const LayerSpec& layer : variant.layers)
+    text += layer.kind == LayerKind::kDense      ? message(" x ", layer.name, ".weight^T")
+            : layer.kind == LayerKind::kDiagonal ? message(" * ", layer.name, ".weight")
+                                                 : " -> relu";
+  text +=
+      ". Inputs are scaled by (x - offset) * factor first; the metadata entry preprocessing has "
+      "both.";
+  if (!how.columns.empty()) text += message(" Features: ", feature_list(how), ".");
+  if (how.task == Task::kRegression)
+    text += " Outputs are scaled targets: y = output / factor + offset.";
+  else
+    text += " Outputs are logits of the classes.";
+  return text;
+}
+
+template std::string onnx_bytes(const Model<float>&);
+template std::string onnx_bytes(const Model<double>&);
+template std::string readme_of(const Model<float>&);
+template std::string readme_of(const Model<double>&);
+
+}  // namespace udv::net
