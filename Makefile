@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test test-loaders bench asan asan-readers format check-format install clean packages
+.PHONY: all demo test test-loaders loaders-ready fuzz bench asan asan-readers format check-format install clean packages
 
 all: build/$(PRESET)/bin/udv
 
@@ -25,11 +25,17 @@ test: packages
 	@ctest --preset $(PRESET)
 
 # What udv export writes, in the programs that load it: ONNX Runtime (npm), PyTorch, the checker of ONNX.
-test-loaders: build/$(PRESET)/bin/udv
+loaders-ready:
 	@scripts/install-packages loaders
 	@mkdir -p build/loaders && cp tests/loaders/package.json tests/loaders/package-lock.json build/loaders/
 	@npm ci --prefix build/loaders --silent --no-audit --no-fund
+
+test-loaders: build/$(PRESET)/bin/udv loaders-ready
 	@/usr/bin/python3 tests/loaders/check.py build/$(PRESET)/bin/udv build/loaders
+
+# Readers of other people's bytes, with libFuzzer.
+fuzz:
+	@tests/fuzz/run 60
 
 bench:
 	@scripts/install-packages build test bench

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Training of heads, in seconds: bench_heads wide D M C THREADS
+// Training and pruning of heads, in seconds: bench_heads wide|prune D M C THREADS
+// prune also writes UD (float32) and its singular values (float64) to the files named in addition.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/net/head.hpp"
+#include "udv/net/initialise.hpp"
+#include "udv/net/prune.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace {
@@ -46,13 +52,33 @@ double wide(Index inputs, Index hidden, Index classes) {
   return 100 * seconds;
 }
 
+// The SVD of UD of a random head and the smaller network of rank 100.
+double prune(net::Sizes sizes, const char* matrix_file, const char* values_file) {
+  net::Network<float> network(net::variant_named("UDV"), sizes, false);
+  net::initialise(network, "pytorch", 1);
+  const auto begin = std::chrono::steady_clock::now();
+  const net::Pruning<float> pruning(network);
+  const auto smaller = pruning.keep(std::min<Index>(100, pruning.neurons()));
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const RowMatrix<float> M = net::representation(network).cast<float>();
+  io::write_npy(matrix_file, M);
+  io::write_npy(values_file, pruning.sizes());
+  return seconds;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6 || std::string(argv[1]) != "wide") {
-    std::fputs("usage: bench_heads wide D M C THREADS\n", stderr);
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (!(what == "wide" && argc == 6) && !(what == "prune" && argc == 8)) {
+    std::fputs("usage: bench_heads wide D M C THREADS | prune D M C THREADS UD.npy VALUES.npy\n",
+               stderr);
     return 2;
   }
+  const Index inputs = std::atoi(argv[2]), hidden = std::atoi(argv[3]),
+              outputs = std::atoi(argv[4]);
   set_num_threads(std::atoi(argv[5]));
-  std::printf("%.4f\n", wide(std::atoi(argv[2]), std::atoi(argv[3]), std::atoi(argv[4])));
+  std::printf("%.4f\n", what == "wide" ? wide(inputs, hidden, outputs)
+                                       : prune({inputs, hidden, outputs}, argv[6], argv[7]));
 }

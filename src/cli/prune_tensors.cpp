@@ -31,7 +31,7 @@ bool is_float_matrix(const io::Tensor& tensor) {
 // up = P sqrt(S), down = S^(-1/2) (S Q^T).
 Factors truncated(const net::GramSvd& svd, Index rank) {
   const Vector<double> root = svd.s.head(rank).cwiseMax(1e-300).cwiseSqrt();
-  return {(svd.P.leftCols(rank) * root.asDiagonal()).cast<float>(),
+  return {(svd.Pt.topRows(rank).transpose() * root.asDiagonal()).cast<float>(),
           (root.cwiseInverse().asDiagonal() * svd.B.topRows(rank)).cast<float>()};
 }
 

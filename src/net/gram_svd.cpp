@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "net/gram_svd.hpp"
 
+#include <cblas.h>
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "net/products.hpp"
@@ -35,6 +38,15 @@ Vector<double> eigen_in_place(RowMatrix<double>& gram, bool vectors) {
   return values;
 }
 
+// OpenBLAS has this many threads of its own for one scope, and one afterwards.
+class LapackThreads {
+ public:
+  explicit LapackThreads(int count) { openblas_set_num_threads(count); }
+  ~LapackThreads() { openblas_set_num_threads(1); }
+  LapackThreads(const LapackThreads&) = delete;
+  LapackThreads& operator=(const LapackThreads&) = delete;
+};
+
 // M M^T or M^T M, whichever is smaller.
 RowMatrix<double> gram_of(const RowMatrix<double>& M, bool by_rows) {
   require(M.allFinite(), "singular values: a number is not finite");
@@ -54,22 +66,25 @@ Vector<double> gram_singular_values(const RowMatrix<double>& M) {
   return eigen_in_place(gram, false).reverse().cwiseMax(0).cwiseSqrt();
 }
 
-GramSvd gram_svd(const RowMatrix<double>& M) {
+GramSvd gram_svd(const RowMatrix<double>& M, int lapack_threads) {
   const bool by_rows = M.rows() <= M.cols();
   RowMatrix<double> vectors = gram_of(M, by_rows);
   GramSvd svd;
+  std::optional<LapackThreads> threads;
+  if (lapack_threads > 1) threads.emplace(lapack_threads);
   svd.s = eigen_in_place(vectors, true).reverse().cwiseMax(0).cwiseSqrt();
-  const RowMatrix<double> ordered = vectors.colwise().reverse();  // row k: eigenvector k
+  threads.reset();
+  RowMatrix<double> ordered = vectors.colwise().reverse();  // row k: eigenvector k
   const Index k = svd.s.size();
-  svd.B.resize(k, M.cols());
-  svd.P.resize(M.rows(), k);
   if (by_rows) {
-    svd.P = ordered.transpose();
-    multiply<double>(ordered, M, svd.B);  // P^T M
+    svd.Pt = std::move(ordered);
+    svd.B.resize(k, M.cols());
+    multiply<double>(svd.Pt, M, svd.B);  // P^T M
   } else {
-    // ordered = Q^T; P = M Q / s, and zero columns where s is zero
-    multiply_transposed<double>(M, ordered, svd.P);
-    for (Index j = 0; j < k; ++j) svd.P.col(j) *= svd.s(j) > 0 ? 1 / svd.s(j) : 0;
+    // ordered = Q^T; P^T = Q^T M^T / s, and zero rows where s is zero
+    svd.Pt.resize(k, M.rows());
+    multiply_transposed<double>(ordered, M, svd.Pt);
+    for (Index j = 0; j < k; ++j) svd.Pt.row(j) *= svd.s(j) > 0 ? 1 / svd.s(j) : 0;
     svd.B = svd.s.asDiagonal() * ordered;
   }
   return svd;

@@ -7,14 +7,16 @@ namespace udv::net {
 
 /// M = P diag(s) Q^T with k = min(rows, cols) terms, largest first.
 struct GramSvd {
-  Vector<double> s;     ///< k
-  RowMatrix<double> P;  ///< rows x k
-  RowMatrix<double> B;  ///< k x cols: diag(s) Q^T = P^T M, exact also where s is rounding
+  Vector<double> s;      ///< k
+  RowMatrix<double> Pt;  ///< k x rows: P^T
+  RowMatrix<double> B;   ///< k x cols: diag(s) Q^T = P^T M, exact also where s is rounding
 };
 
 /// By the eigenvectors of the smaller Gram matrix: one product and one symmetric eigenproblem
 /// instead of an SVD. Singular values below 1e-8 of the largest are rounding. O(d m min(d, m)).
-GramSvd gram_svd(const RowMatrix<double>& M);
+/// `lapack_threads` are those of LAPACK: another number gives other last bits, so it is fixed where
+/// the call stands. More than one only where no other thread is in a product.
+GramSvd gram_svd(const RowMatrix<double>& M, int lapack_threads = 1);
 
 /// Singular values alone, largest first.
 Vector<double> gram_singular_values(const RowMatrix<double>& M);

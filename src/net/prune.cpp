@@ -12,6 +12,8 @@
 namespace udv::net {
 namespace {
 
+constexpr int kLapackThreads = 2;  // whatever the machine has: the same bits everywhere
+
 // The head with F taken into U: hidden neurons are F (U x + b_U) + b_F.
 template <typename Real>
 HeadArrays linear_arrays(const Network<Real>& network) {
@@ -106,11 +108,11 @@ Pruning<Real>::Pruning(const Network<Real>& network) {
   if (parts->svd) {
     const HeadArrays live = keep_neurons(head, live_neurons(head));
     const Vector<double> w = live.w.size() > 0 ? live.w : Vector<double>::Ones(live.U.rows());
-    GramSvd svd = gram_svd(w.asDiagonal() * live.U);
+    GramSvd svd = gram_svd(w.asDiagonal() * live.U, kLapackThreads);
     parts->sizes = std::move(svd.s);
     parts->B = std::move(svd.B);
-    parts->VP.resize(live.V.rows(), svd.P.cols());
-    multiply<double>(live.V, svd.P, parts->VP);
+    parts->VP.resize(live.V.rows(), svd.Pt.rows());
+    multiply_transposed<double>(live.V, svd.Pt, parts->VP);
   } else {
     const Vector<double> sizes = neuron_sizes(head);
     parts->order = largest_first(sizes);

@@ -98,7 +98,7 @@ bool shrink_head(Network<Real>& network, OptimizerState<Real>& state, double tai
   if (r > m - std::max<Index>(1, m / 16)) return false;
 
   Refactoring map;
-  map.P = svd.P.leftCols(r);
+  map.P = svd.Pt.topRows(r).transpose();
   map.s = svd.s.head(r);
   const RowMatrix<double> directions = head.V * map.P;
   map.n = directions.colwise().norm().cwiseMax(1e-300).transpose();

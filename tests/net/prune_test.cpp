@@ -29,9 +29,9 @@ TEST(GramSvd, IsTheSvd) {
     const GramSvd svd = gram_svd(M);
     const Vector<double> exact = Eigen::JacobiSVD<Matrix<double>>(M).singularValues();
     EXPECT_LE((svd.s - exact).norm(), 1e-12 * exact(0));
-    EXPECT_LE((svd.P * svd.B - M).norm(), 1e-12 * M.norm());
+    EXPECT_LE((svd.Pt.transpose() * svd.B - M).norm(), 1e-12 * M.norm());
     EXPECT_LE(
-        (svd.P.transpose() * svd.P - Matrix<double>::Identity(svd.s.size(), svd.s.size())).norm(),
+        (svd.Pt * svd.Pt.transpose() - Matrix<double>::Identity(svd.s.size(), svd.s.size())).norm(),
         1e-10);
     EXPECT_LE((gram_singular_values(M) - exact).norm(), 1e-12 * exact(0));
   }
