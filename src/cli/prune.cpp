@@ -189,32 +189,40 @@ double prediction_time(const net::Network<float>& network) {
   return best;
 }
 
+/// A curve that stands beside the main one.
+struct Beside {
+  std::string name;  // of its columns
+  std::vector<net::CurvePoint> curve;
+
+  const net::CurvePoint* at(size_t r) const { return r < curve.size() ? &curve[r] : nullptr; }
+};
+
 std::string curve_csv(const std::vector<net::CurvePoint>& curve, const net::Pruning<float>& pruning,
-                      const std::vector<net::CurvePoint>& other) {
+                      const std::vector<Beside>& others) {
   std::string text = "neurons,parameters,loss,accuracy,relative_change";
-  text += other.empty() ? "\n" : ",compared_loss,compared_accuracy,compared_change\n";
+  for (const Beside& other : others)
+    text += fmt::format(",{0}_loss,{0}_accuracy,{0}_change", other.name);
   for (size_t r = 1; r < curve.size(); ++r) {
     const net::CurvePoint& p = curve[r];
-    text += fmt::format("{},{},{:.9g},{:.9g},{:.9g}", p.neurons, pruning.parameters(p.neurons),
+    text += fmt::format("\n{},{},{:.9g},{:.9g},{:.9g}", p.neurons, pruning.parameters(p.neurons),
                         p.loss, p.accuracy, p.relative_change);
-    if (!other.empty() && r < other.size())
-      text += fmt::format(",{:.9g},{:.9g},{:.9g}", other[r].loss, other[r].accuracy,
-                          other[r].relative_change);
-    else if (!other.empty())
-      text += ",,,";
-    text += "\n";
+    for (const Beside& other : others) {
+      const net::CurvePoint* const q = other.at(r);
+      text += q ? fmt::format(",{:.9g},{:.9g},{:.9g}", q->loss, q->accuracy, q->relative_change)
+                : std::string(",,,");
+    }
   }
-  return text;
+  return text + "\n";
 }
 
 // A dozen points of the curve, closer together where few neurons are left.
 std::string curve_sketch(const std::vector<net::CurvePoint>& curve,
-                         const std::vector<net::CurvePoint>& other, bool classes) {
+                         const std::vector<Beside>& others, bool classes) {
   const auto metric = [&](const net::CurvePoint& p) {
     return classes ? fmt::format("{:.2f} %", 100 * p.accuracy) : fmt::format("{:.4g}", p.loss);
   };
   std::vector<std::string> header{"neurons", classes ? "accuracy" : "loss", "change"};
-  if (!other.empty()) header.insert(header.end(), {"compared", "change"});
+  for (const Beside& other : others) header.insert(header.end(), {other.name, "change"});
   std::vector<std::vector<std::string>> rows;
   const auto last = static_cast<double>(curve.size() - 1);
   Index shown = 0;
@@ -225,11 +233,11 @@ std::string curve_sketch(const std::vector<net::CurvePoint>& curve,
     const net::CurvePoint& p = curve[static_cast<size_t>(r)];
     rows.push_back(
         {fmt::format("{}", r), metric(p), fmt::format("{:+.2f} %", 100 * p.relative_change)});
-    if (other.empty()) continue;
-    const bool there = static_cast<size_t>(r) < other.size();
-    const net::CurvePoint q = there ? other[static_cast<size_t>(r)] : net::CurvePoint{};
-    rows.back().push_back(there ? metric(q) : "");
-    rows.back().push_back(there ? fmt::format("{:+.2f} %", 100 * q.relative_change) : "");
+    for (const Beside& other : others) {
+      const net::CurvePoint* const q = other.at(static_cast<size_t>(r));
+      rows.back().push_back(q ? metric(*q) : "");
+      rows.back().push_back(q ? fmt::format("{:+.2f} %", 100 * q->relative_change) : "");
+    }
   }
   return report::table(header, rows) + "\n";
 }
@@ -275,14 +283,20 @@ Comparison compare(const Model& before, const Model& after, const std::optional<
   return table;
 }
 
-std::vector<net::CurvePoint> compared_curve(const Flags& flags, const Parts& parts) {
-  if (flags.compare.empty()) return {};
+// Whole neurons by their size, and another model where one is given.
+std::vector<Beside> other_curves(const Flags& flags, const Model& model, const Parts& parts) {
+  std::vector<Beside> others;
+  others.push_back(
+      {"magnitude", net::prune_curve(net::Pruning<float>(model.network, true), parts.validation)});
+  if (flags.compare.empty()) return others;
   const Model other = load(flags.compare);
   require<IoError>(other.preprocessing.inputs == parts.validation.X.cols() &&
                        other.preprocessing.outputs == parts.validation.outputs(),
                    flags.compare, ": a model of another shape (", other.preprocessing.inputs,
                    " inputs, ", other.preprocessing.outputs, " outputs)");
-  return net::prune_curve(net::Pruning<float>(other.network), parts.validation);
+  others.push_back(
+      {"compared", net::prune_curve(net::Pruning<float>(other.network), parts.validation)});
+  return others;
 }
 
 // The matrices of any safetensors file.
@@ -305,11 +319,12 @@ ExitCode run_prune(const Flags& flags) {
   const Model model = load(flags.model);
   const net::Pruning<float> pruning(model.network);
   std::optional<Parts> parts;
-  std::vector<net::CurvePoint> curve, other;
+  std::vector<net::CurvePoint> curve;
+  std::vector<Beside> others;
   if (!flags.data.empty()) {
     parts = read_parts(flags, model);
     curve = net::prune_curve(pruning, parts->validation);
-    other = compared_curve(flags, *parts);
+    others = other_curves(flags, model, *parts);
   }
   const bool only_curve = flags.curve && flags.rank == 0 && flags.energy == 0 &&
                           flags.max_params == 0 && flags.max_bytes == 0 && flags.max_drop.empty();
@@ -321,7 +336,7 @@ ExitCode run_prune(const Flags& flags) {
   const Comparison table = compare(model, smaller, parts);
 
   const auto folder = make_run_folder(flags.common, "prune");
-  if (!curve.empty()) io::write_atomically(folder / "curve.csv", curve_csv(curve, pruning, other));
+  if (!curve.empty()) io::write_atomically(folder / "curve.csv", curve_csv(curve, pruning, others));
   if (!only_curve) write_model(folder / "model.safetensors", smaller);
   io::detail::RunJson run = {{"udv", version()},
                              {"command", "prune"},
@@ -335,7 +350,7 @@ ExitCode run_prune(const Flags& flags) {
   if (flags.common.quiet) return kDone;
   if (flags.curve) {
     const bool classes = model.preprocessing.task == Task::kClassification;
-    fmt::print("{}", curve_sketch(curve, other, classes));
+    fmt::print("{}", curve_sketch(curve, others, classes));
   }
   if (!only_curve) fmt::print("{}\n", report::table({"", "before", "after"}, table.rows));
   if (!pruning.by_svd())

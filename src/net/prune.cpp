@@ -57,7 +57,7 @@ struct Pruning<Real>::Parts {
   explicit Parts(const Network<Real>& whole) : network(whole) {}
 
   Network<Real> network;
-  bool svd = false;
+  bool svd = false, relu = false;
   HeadArrays head;       // with F in U
   Vector<double> sizes;  // largest first
   RowMatrix<double> B;   // svd: k x (d + 1), diag(s) Q^T
@@ -98,11 +98,12 @@ struct Pruning<Real>::Parts {
 };
 
 template <typename Real>
-Pruning<Real>::Pruning(const Network<Real>& network) {
+Pruning<Real>::Pruning(const Network<Real>& network, bool whole_neurons) {
   require(network.variant().has_hidden(), "prune: a ", network.variant().name,
           " network has no hidden neurons");
   auto parts = std::make_unique<Parts>(network);
-  parts->svd = !network.variant().has(LayerKind::kRelu);
+  parts->relu = network.variant().has(LayerKind::kRelu);
+  parts->svd = !parts->relu && !whole_neurons;
   parts->head = linear_arrays(network);
   const HeadArrays& head = parts->head;
   if (parts->svd) {
@@ -149,7 +150,9 @@ Network<Real> Pruning<Real>::keep(Index r, PruneForm form) const {
   const bool diagonal = smaller.find("D.weight") != nullptr;
   if (!parts_->svd) {
     const std::vector<Index> kept(parts_->order.begin(), parts_->order.begin() + r);
-    pack(keep_neurons(parts_->head, kept), smaller, smaller.parameters());
+    HeadArrays arrays = keep_neurons(parts_->head, kept);
+    if (diagonal && arrays.w.size() == 0) arrays.w = Vector<double>::Ones(r);  // UFV, with F in U
+    pack(arrays, smaller, smaller.parameters());
   } else if (form == PruneForm::kPaper) {
     pack(parts_->paper(r, diagonal), smaller, smaller.parameters());
   } else {
@@ -190,7 +193,7 @@ void Pruning<Real>::for_each_rank(
   const RowMatrix<double> samples = X.template cast<double>(), weights = in.leftCols(inputs);
   multiply_transposed<double>(samples, weights, hidden);
   if (in.cols() > inputs) hidden.rowwise() += in.col(inputs).transpose();
-  if (!parts_->svd) hidden = hidden.cwiseMax(0);
+  if (parts_->relu) hidden = hidden.cwiseMax(0);
   RowMatrix<double> outputs = RowMatrix<double>::Zero(X.rows(), out.rows());
   if (head.bias.size() > 0) outputs.rowwise() += head.bias.transpose();
   look(0, outputs);

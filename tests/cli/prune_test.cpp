@@ -54,7 +54,9 @@ TEST_F(PruneCommand, KeepsTheValidationMetricWithinADrop) {
             1.01 * run["validation_loss"]["before"].get<double>() + 1e-9);
   EXPECT_TRUE(run.contains("test_loss"));
   const auto lines = lines_of(cli_.text("out/curve.csv"));
-  EXPECT_EQ(lines[0], "neurons,parameters,loss,accuracy,relative_change");
+  EXPECT_EQ(lines[0],
+            "neurons,parameters,loss,accuracy,relative_change,magnitude_loss,magnitude_accuracy,"
+            "magnitude_change");
   EXPECT_EQ(lines.size(), 1u + run["spectrum"].size());
 }
 

@@ -55,14 +55,16 @@ TEST_P(PruneEveryHead, KeepingAllChangesNothing) {
 
 TEST_P(PruneEveryHead, EveryRankIsWhatTheCurveSays) {
   const RowMatrix<double> X = random_rows(15, 9, 12);
-  const Pruning<double> pruning(random_head(GetParam(), true));
-  pruning.for_each_rank(X, [&](Index r, const RowMatrix<double>& outputs) {
-    if (r == 0) return;
-    const auto kept = pruning.keep(r);
-    EXPECT_EQ(kept.num_parameters(), pruning.parameters(r));
-    EXPECT_EQ(kept.sizes().hidden, r);
-    EXPECT_LE((predict<double>(kept, X) - outputs).norm(), 1e-11 * outputs.norm()) << r;
-  });
+  for (const bool whole_neurons : {false, true}) {
+    const Pruning<double> pruning(random_head(GetParam(), true), whole_neurons);
+    pruning.for_each_rank(X, [&](Index r, const RowMatrix<double>& outputs) {
+      if (r == 0) return;
+      const auto kept = pruning.keep(r);
+      EXPECT_EQ(kept.num_parameters(), pruning.parameters(r));
+      EXPECT_EQ(kept.sizes().hidden, r);
+      EXPECT_LE((predict<double>(kept, X) - outputs).norm(), 1e-11 * outputs.norm()) << r;
+    });
+  }
 }
 
 TEST_P(PruneEveryHead, SizesFallAndTooLargeRanksAreRefused) {

@@ -17,12 +17,13 @@ enum class PruneForm {
 
 /// The neurons of a head in the order of what they carry, so that any number of them can be kept.
 /// A linear middle by the SVD of UD = P S Q^T: keeping r gives U' = Q_r^T, D' = S_r, V' = V P_r,
-/// and error^2 = sum of the dropped s^2 in UD. With ReLU whole neurons go, by |w_j| |u_j| |v_j|.
+/// and error^2 = sum of the dropped s^2 in UD. With ReLU, or where asked for, whole
+/// neurons go, by |w_j| |u_j| |v_j|.
 template <typename Real>
 class Pruning {
  public:
   /// Throws InvalidArgument where the head has no hidden neurons.
-  explicit Pruning(const Network<Real>& network);
+  explicit Pruning(const Network<Real>& network, bool whole_neurons = false);
   ~Pruning();
 
   bool by_svd() const;
