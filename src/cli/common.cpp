@@ -86,6 +86,11 @@ std::filesystem::path make_run_folder(const CommonFlags& common, const std::stri
   return folder;
 }
 
+std::filesystem::path model_path(const std::string& given) {
+  const std::filesystem::path path = given;
+  return std::filesystem::is_directory(path) ? path / "model.safetensors" : path;
+}
+
 void remove_file(const std::filesystem::path& path) {
   std::error_code failure;
   std::filesystem::remove(path, failure);

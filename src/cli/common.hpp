@@ -32,6 +32,9 @@ std::filesystem::path make_run_folder(const CommonFlags& common, const std::stri
 /// "udv: warning: ..." on standard error.
 void warn(const std::string& text);
 
+/// The model of a run where a folder is given, else the file itself.
+std::filesystem::path model_path(const std::string& given);
+
 /// Not there is fine too. Throws IoError naming the file.
 void remove_file(const std::filesystem::path& path);
 

@@ -35,10 +35,7 @@ ExitCode run_export(const Flags& flags) {
   require<IoError>(flags.format != "torchscript",
                    "export: TorchScript needs the LibTorch component, which this program was built "
                    "without; onnx and safetensors do not");
-  Model model =
-      net::read_model<float>(std::filesystem::is_directory(flags.model)
-                                 ? std::filesystem::path(flags.model) / "model.safetensors"
-                                 : std::filesystem::path(flags.model));
+  Model model = net::read_model<float>(model_path(flags.model));
   const auto folder = make_run_folder(flags.common, "export");
   if (flags.format == "onnx") {
     io::write_atomically(folder / "model.onnx", net::onnx_bytes(model));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/common.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/safetensors.hpp"
@@ -73,10 +74,7 @@ void print_model(const io::SafetensorsFile& file) {
   print_row("task",
             model.preprocessing.task == net::Task::kRegression ? "regression" : "classification");
   if (!model.preprocessing.target.empty()) print_row("target", model.preprocessing.target);
-  std::string spectrum;
-  for (Index k = 0; k < std::min<Index>(8, figures.spectrum.size()); ++k)
-    spectrum += (k ? "  " : "") + report::number(figures.spectrum(k));
-  print_row("spectrum", spectrum + (figures.spectrum.size() > 8 ? "  ..." : ""));
+  print_row("spectrum", report::spectrum_text(figures.spectrum));
   print_row("rank",
             fmt::format("{} / {} / {} carry 90 / 99 / 99.9 % of the energy, stable rank {:.3g}, "
                         "effective rank {:.3g}",
@@ -87,9 +85,7 @@ void print_model(const io::SafetensorsFile& file) {
 }
 
 ExitCode run_inspect(const Flags& flags) {
-  const std::filesystem::path given = flags.file;
-  const io::SafetensorsFile file(std::filesystem::is_directory(given) ? given / "model.safetensors"
-                                                                      : given);
+  const io::SafetensorsFile file(model_path(flags.file));
   Index numbers = 0, matrices = 0;
   double bytes = 0;
   for (const io::Tensor& tensor : file.tensors()) {

@@ -25,12 +25,6 @@ struct Flags {
   CommonFlags common;
 };
 
-net::Model<double> load_model(const std::string& path) {
-  return net::read_model<double>(std::filesystem::is_directory(path)
-                                     ? std::filesystem::path(path) / "model.safetensors"
-                                     : std::filesystem::path(path));
-}
-
 // Outputs of every row: in the target's units, or one number for each class.
 RowMatrix<double> outputs_of(const net::Model<double>& model, const net::Dataset<double>& data,
                              const std::string& name) {
@@ -72,7 +66,7 @@ std::string predictions_csv(const net::Preprocessing& how, const RowMatrix<doubl
 
 ExitCode run_predict(const Flags& flags) {
   set_num_threads(flags.common.threads);
-  const auto model = load_model(flags.model);
+  const auto model = net::read_model<double>(model_path(flags.model));
   const auto data =
       net::read_for_model<double>(flags.data, flags.targets, model.preprocessing, false);
   const RowMatrix<double> outputs = outputs_of(model, data, flags.data);
@@ -86,7 +80,7 @@ ExitCode run_predict(const Flags& flags) {
 
 ExitCode run_evaluate(const Flags& flags) {
   set_num_threads(flags.common.threads);
-  const auto model = load_model(flags.model);
+  const auto model = net::read_model<double>(model_path(flags.model));
   const net::Preprocessing& how = model.preprocessing;
   const auto data = net::read_for_model<double>(flags.data, flags.targets, how, true);
   outputs_of(model, data, flags.data);

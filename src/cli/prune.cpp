@@ -39,12 +39,6 @@ struct Flags {
 
 constexpr double kValidationShare = 0.2;
 
-Model load(const std::string& path) {
-  return net::read_model<float>(std::filesystem::is_directory(path)
-                                    ? std::filesystem::path(path) / "model.safetensors"
-                                    : std::filesystem::path(path));
-}
-
 // "0.5%" or 0.005
 double share_of(const std::string& flag, std::string text) {
   const bool percent = text.ends_with('%');
@@ -289,7 +283,7 @@ std::vector<Beside> other_curves(const Flags& flags, const Model& model, const P
   others.push_back(
       {"magnitude", net::prune_curve(net::Pruning<float>(model.network, true), parts.validation)});
   if (flags.compare.empty()) return others;
-  const Model other = load(flags.compare);
+  const Model other = net::read_model<float>(model_path(flags.compare));
   require<IoError>(other.preprocessing.inputs == parts.validation.X.cols() &&
                        other.preprocessing.outputs == parts.validation.outputs(),
                    flags.compare, ": a model of another shape (", other.preprocessing.inputs,
@@ -316,7 +310,7 @@ ExitCode run_prune(const Flags& flags) {
   check_flags(flags);
   if (!flags.max_drop.empty()) share_of("--max-drop", flags.max_drop);
   set_num_threads(flags.common.threads);
-  const Model model = load(flags.model);
+  const Model model = net::read_model<float>(model_path(flags.model));
   const net::Pruning<float> pruning(model.network);
   std::optional<Parts> parts;
   std::vector<net::CurvePoint> curve;

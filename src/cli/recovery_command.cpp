@@ -64,13 +64,6 @@ ExitCode exit_code(const BasicRecovery<Scalar>& recovery) {
   return limited || recovery.stop_reason == StopReason::kDiverged ? kNotConverged : kDone;
 }
 
-std::string spectrum_text(const Vector<double>& spectrum) {
-  std::string text;
-  const Index shown = std::min<Index>(spectrum.size(), 8);
-  for (Index k = 0; k < shown; ++k) text += (k ? "  " : "") + report::number(spectrum(k));
-  return text + (spectrum.size() > shown ? "  ..." : "");
-}
-
 template <typename Scalar>
 void print_summary(const BasicRecovery<Scalar>& r,
                    const std::vector<std::pair<std::string, std::string>>& more,
@@ -84,7 +77,7 @@ void print_summary(const BasicRecovery<Scalar>& r,
   const char* const nothing =
       r.polished ? "  (nothing but noise)" : "  (all columns were lost: is the step too large?)";
   row("rank", fmt::format("{}{}", r.rank, r.rank == 0 ? nothing : ""));
-  row("spectrum", spectrum_text(r.spectrum));
+  row("spectrum", report::spectrum_text(r.spectrum));
   row("relative residual", report::number(r.relative_residual));
   if (r.noise_sigma > 0) row("noise", report::number(r.noise_sigma) + " per measurement");
   if (r.holdout_rmse) row("held-out rmse", report::number(*r.holdout_rmse));

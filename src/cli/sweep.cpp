@@ -41,13 +41,6 @@ struct Spec {
   TrainFlags training;
 };
 
-std::vector<std::string> words(const std::string& list) {
-  std::vector<std::string> result;
-  std::istringstream stream(list);
-  for (std::string word; std::getline(stream, word, ',');) result.push_back(word);
-  return result;
-}
-
 template <typename Number>
 std::vector<Number> numbers(const std::string& path, const char* key, const std::string& list) {
   std::vector<Number> result;

@@ -57,13 +57,6 @@ std::optional<net::TrainState<Real>> load_state(const std::filesystem::path& pat
   }
 }
 
-std::string spectrum_text(const Vector<double>& spectrum) {
-  std::string text;
-  const Index shown = std::min<Index>(spectrum.size(), 8);
-  for (Index k = 0; k < shown; ++k) text += (k ? "  " : "") + report::number(spectrum(k));
-  return text + (spectrum.size() > shown ? "  ..." : "");
-}
-
 template <typename Real>
 void print_summary(const net::PreparedData<Real>& data, const net::TrainResult<Real>& result,
                    const net::TrainOptions& options, const std::filesystem::path& folder) {
@@ -86,7 +79,7 @@ void print_summary(const net::PreparedData<Real>& data, const net::TrainResult<R
                   std::min(static_cast<size_t>(options.average_last), result.history.size()),
                   last));
   if (classes) row("test accuracy", fmt::format("{:.2f} %", 100 * result.test_accuracy));
-  row("spectrum", spectrum_text(figures.spectrum));
+  row("spectrum", report::spectrum_text(figures.spectrum));
   row("rank", fmt::format("{} / {} / {} carry 90 / 99 / 99.9 % of the energy, stable rank {:.3g}",
                           figures.rank_90, figures.rank_99, figures.rank_999, figures.stable_rank));
   row("live neurons", fmt::format("{}", figures.live_width));

@@ -13,14 +13,6 @@ namespace {
 
 using CLI::IsMember;
 
-std::vector<std::string> words(const std::string& list) {
-  std::vector<std::string> result;
-  std::istringstream stream(list);
-  for (std::string word; std::getline(stream, word, ',');)
-    if (!word.empty()) result.push_back(word);
-  return result;
-}
-
 // A whole number of at least 1, or `otherwise` for the word.
 Index whole_or(const std::string& flag, const std::string& text, const std::string& word,
                Index otherwise) {
@@ -35,6 +27,14 @@ Index whole_or(const std::string& flag, const std::string& text, const std::stri
 }
 
 }  // namespace
+
+std::vector<std::string> words(const std::string& list) {
+  std::vector<std::string> result;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');)
+    if (!word.empty()) result.push_back(word);
+  return result;
+}
 
 void DataFlags::add_to(CLI::App& command) {
   const auto add = [&](const char* name, auto& value, const char* text) {

@@ -11,6 +11,9 @@
 
 namespace udv::cli {
 
+/// The words of a list "a,b,c"; empty ones do not count.
+std::vector<std::string> words(const std::string& list);
+
 /// Flags that say how data are read and cut.
 struct DataFlags {
   net::DataOptions options;

@@ -75,6 +75,13 @@ std::string spectrum_sketch(const std::vector<SpectrumLine>& spectra, Index coun
   return text;
 }
 
+std::string spectrum_text(const Vector<double>& spectrum) {
+  std::string text;
+  const Index shown = std::min<Index>(spectrum.size(), 8);
+  for (Index k = 0; k < shown; ++k) text += (k ? "  " : "") + number(spectrum(k));
+  return text + (spectrum.size() > shown ? "  ..." : "");
+}
+
 std::string number(double value) {
   const double size = std::abs(value);
   if (size == 0 || (size >= 0.01 && size < 999.5)) return fmt::format("{:.3g}", value);

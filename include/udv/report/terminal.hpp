@@ -24,6 +24,9 @@ struct SpectrumLine {
 std::string spectrum_sketch(const std::vector<SpectrumLine>& spectra, Index count = 8,
                             double floor = 1e-16, int width = 32);
 
+/// The first eight singular values on one line, and dots where there are more.
+std::string spectrum_text(const Vector<double>& spectrum);
+
 /// "1.2e-13", "0.52", "33.1": three digits, the shorter form.
 std::string number(double value);
 
