@@ -59,11 +59,11 @@ std::optional<net::TrainState<Real>> load_state(const std::filesystem::path& pat
 
 template <typename Real>
 void print_summary(const net::PreparedData<Real>& data, const net::TrainResult<Real>& result,
-                   const net::TrainOptions& options, const std::filesystem::path& folder) {
+                   const net::TrainOptions& options, const net::TrainFigures& figures,
+                   const std::filesystem::path& folder) {
   const auto row = [](const char* name, const std::string& value) {
     fmt::print("  {:<14} {}\n", name, value);
   };
-  const net::TrainFigures figures = net::figures_of(result.network);
   const net::Sizes& sizes = result.network.sizes();
   const bool classes = data.training.task == net::Task::kClassification;
   row("data", fmt::format("{} rows to learn from, {} to test, {} features", data.training.size(),
@@ -144,9 +144,11 @@ ExitCode run_as(const Flags& flags) {
        {"rows", std::to_string(rows)},
        {"split_seed", std::to_string(flags.source.split_seed)},
        {"test_share", fmt::format("{}", flags.source.options.test_share)}}};
-  write_run(folder, result, model, options, data.training.size(), data.test.size(), info);
+  const net::TrainFigures figures = net::figures_of(result.network);
+  net::write_run<Real>(
+      folder, {result, model, options, figures, data.training.size(), data.test.size()}, info);
   if (result.stop != TrainStop::kTimeLimit) remove_file(checkpoint);
-  if (!flags.common.quiet) print_summary(data, result, options, folder);
+  if (!flags.common.quiet) print_summary(data, result, options, figures, folder);
   return exit_code(result.stop);
 }
 

@@ -57,12 +57,11 @@ TrainFigures figures_of(const Network<Real>& network) {
 }
 
 template <typename Real>
-void write_run(const std::filesystem::path& folder, const TrainResult<Real>& result,
-               const Model<Real>& model, const TrainOptions& options, Index training_rows,
-               Index test_rows, const io::RunInfo& info) {
+void write_run(const std::filesystem::path& folder, const TrainRun<Real>& of,
+               const io::RunInfo& info) {
+  const auto& [result, model, options, figures, training_rows, test_rows] = of;
   const Network<Real>& network = model.network;
   const Preprocessing& how = model.preprocessing;
-  const TrainFigures figures = figures_of(network);
   const bool classes = how.task == Task::kClassification;
   Json run = {{"udv", version()},
               {"command", info.command},
@@ -115,11 +114,9 @@ std::string history_csv(const std::vector<EpochRecord>& history, Task task) {
   return fmt::to_string(text);
 }
 
-#define UDV_INSTANTIATE(Real)                                                     \
-  template TrainFigures figures_of(const Network<Real>&);                         \
-  template void write_run(const std::filesystem::path&, const TrainResult<Real>&, \
-                          const Model<Real>&, const TrainOptions&, Index, Index,  \
-                          const io::RunInfo&);
+#define UDV_INSTANTIATE(Real)                             \
+  template TrainFigures figures_of(const Network<Real>&); \
+  template void write_run(const std::filesystem::path&, const TrainRun<Real>&, const io::RunInfo&);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)
 #undef UDV_INSTANTIATE

@@ -23,11 +23,11 @@ constexpr double kSpectrumShare = 0.2;  // of an epoch's work may go into the sp
 
 using Clock = std::chrono::steady_clock;
 
-// Epochs between two spectra: 10 m^3 operations against 6 n d m of an epoch.
-Index spectrum_interval(const Sizes& sizes, Index samples) {
-  const auto m = static_cast<double>(sizes.hidden);
-  const double work = kSpectrumShare * 6 * static_cast<double>(samples * sizes.inputs) * m;
-  return std::max<Index>(1, static_cast<Index>(std::ceil(10 * m * m * m / work)));
+// Epochs between two spectra of m x d: 10 m^3 operations against 6 n d m of an epoch.
+Index spectrum_interval(Index width, Index inputs, Index samples) {
+  const auto m = static_cast<double>(width);
+  const double work = kSpectrumShare * 6 * static_cast<double>(samples * inputs);
+  return std::max<Index>(1, static_cast<Index>(std::ceil(10 * m * m / work)));
 }
 
 // Loss and accuracy, piece by piece; the workspace has room for one.
@@ -52,8 +52,10 @@ Score score_of(const Network<Real>& network, const Dataset<Real>& data,
   return {sum.loss / n, sum.accuracy / n};
 }
 
+// Before the network shrinks; 0 where it has no hidden neurons.
 template <typename Real>
 Index hidden_width(const Dataset<Real>& training, const TrainOptions& options) {
+  if (!variant_named(options.variant).has_hidden()) return 0;
   return options.hidden > 0 ? options.hidden
                             : default_hidden(training.X.cols(), training.outputs(),
                                              training.task == Task::kClassification);
@@ -102,26 +104,23 @@ class Trainer {
 
   Sizes sizes() const {
     const Index hidden = hooks_.resume ? hooks_.resume->hidden : first_hidden();
-    require(hidden > 0 && hidden <= first_hidden(), "checkpoint: ", hidden, " neurons found, 1 to ",
-            first_hidden(), " expected");
+    require(hidden <= first_hidden() && (hidden > 0 || first_hidden() == 0), "checkpoint: ", hidden,
+            " neurons found, 1 to ", first_hidden(), " expected");
     return {training_.X.cols(), hidden, training_.outputs()};
   }
 
   void begin() {
     if (hooks_.resume) {
       state_ = *hooks_.resume;
-      require(state_.parameters.size() == network_.num_parameters(),
-              "checkpoint: ", state_.parameters.size(), " parameters found, ",
-              network_.num_parameters(), " expected");
+      check_state();
       network_.parameters() = state_.parameters;
     } else {
       initialise(network_, options_.initialisation, options_.seed);
       state_.optimizer = rule_.start(network_.num_parameters());
     }
     gradient_.resize(network_.num_parameters());
-    Sizes wide = network_.sizes();  // as it was before it shrank
-    wide.hidden = first_hidden();
-    spectrum_interval_ = spectrum_interval(wide, training_.size());
+    const Index width = std::max(first_hidden(), network_.sizes().outputs);
+    spectrum_interval_ = spectrum_interval(width, training_.X.cols(), training_.size());
   }
 
   void check_state() const {

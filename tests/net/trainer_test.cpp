@@ -93,6 +93,34 @@ TEST_F(Training, GoesOnToTheSameBitsAfterAnInterrupt) {
   }
 }
 
+TEST_F(Training, RefusesAStateThatDoesNotFit) {
+  TrainHooks<float> hooks;
+  TrainState<float> saved;
+  hooks.observer = [](const IterationRecord&) { return Verdict::kInterrupt; };
+  hooks.save = [&](const TrainState<float>& state) { saved = state; };
+  train(training_, test_, short_run(), hooks);
+  const auto refused = [&](const auto& spoil) {
+    TrainState<float> state = saved;
+    spoil(state);
+    hooks.resume = &state;
+    return error_of([&] { train(training_, test_, short_run(), hooks); }).substr(0, 12);
+  };
+  EXPECT_EQ(refused([](auto& s) { s.optimizer.moments.clear(); }), "checkpoint: ");
+  EXPECT_EQ(refused([](auto& s) { s.optimizer.moments[1].resize(1); }), "checkpoint: ");
+  EXPECT_EQ(refused([](auto& s) { s.parameters.resize(3); }), "checkpoint: ");
+  EXPECT_EQ(refused([](auto& s) { s.batch = -7; }), "checkpoint: ");
+  EXPECT_EQ(refused([](auto& s) { s.epoch = 1000; }), "checkpoint: ");
+  EXPECT_EQ(refused([](auto& s) { s.hidden = 0; }), "checkpoint: ");
+}
+
+TEST_F(Training, ASingleLayerHasNoHiddenNeurons) {
+  TrainOptions options = short_run();
+  options.variant = "single";
+  const auto result = train(training_, test_, options);
+  EXPECT_EQ(result.network.sizes().hidden, 0);
+  EXPECT_EQ(result.network.num_parameters(), 36);
+}
+
 TEST_F(Training, ThatDivergesSaysSo) {
   TrainOptions options = short_run();
   options.variant = "UV";

@@ -21,12 +21,21 @@ struct TrainFigures {
 template <typename Real>
 TrainFigures figures_of(const Network<Real>& network);
 
-/// Writes model.safetensors, history.csv and, last, run.json into the folder. The data's sizes are
-/// those of the two parts. Throws IoError naming the path.
+/// A finished run and what it was made of.
 template <typename Real>
-void write_run(const std::filesystem::path& folder, const TrainResult<Real>& result,
-               const Model<Real>& model, const TrainOptions& options, Index training_rows,
-               Index test_rows, const io::RunInfo& info);
+struct TrainRun {
+  const TrainResult<Real>& result;
+  const Model<Real>& model;
+  const TrainOptions& options;
+  const TrainFigures& figures;
+  Index training_rows = 0, test_rows = 0;
+};
+
+/// Writes model.safetensors, history.csv and, last, run.json into the folder. Throws IoError naming
+/// the path.
+template <typename Real>
+void write_run(const std::filesystem::path& folder, const TrainRun<Real>& run,
+               const io::RunInfo& info);
 
 /// history.csv as text: epoch, seconds, train_loss, test_loss, test_accuracy, learning_rate,
 /// live_width, effective_rank; empty where there is no such number.
