@@ -51,21 +51,26 @@ IdxArray read_idx(const std::filesystem::path& path) {
   return array;
 }
 
-LabelledImages read_idx_pair(const std::filesystem::path& images,
-                             const std::filesystem::path& labels) {
-  IdxArray pictures = read_idx(images);
-  const IdxArray classes = read_idx(labels);
-  require<IoError>(classes.shape.size() == 1, labels.string(), ": shape ",
-                   shape_text(classes.shape), " found, a list of labels expected");
-  require<IoError>(pictures.shape.size() >= 2 && pictures.shape[0] > 0, images.string(), ": shape ",
+LabelledImages read_idx_images(const std::filesystem::path& path) {
+  IdxArray pictures = read_idx(path);
+  require<IoError>(pictures.shape.size() >= 2 && pictures.shape[0] > 0, path.string(), ": shape ",
                    shape_text(pictures.shape), " found, images x pixels expected");
-  require<IoError>(pictures.shape[0] == classes.shape[0], labels.string(), ": ", classes.shape[0],
-                   " labels found, ", pictures.shape[0], " expected, one for each image of ",
-                   images.string());
   LabelledImages result;
   result.count = pictures.shape[0];
   result.pixels = static_cast<Index>(pictures.bytes.size()) / result.count;
   result.bytes = std::move(pictures.bytes);
+  return result;
+}
+
+LabelledImages read_idx_pair(const std::filesystem::path& images,
+                             const std::filesystem::path& labels) {
+  LabelledImages result = read_idx_images(images);
+  const IdxArray classes = read_idx(labels);
+  require<IoError>(classes.shape.size() == 1, labels.string(), ": shape ",
+                   shape_text(classes.shape), " found, a list of labels expected");
+  require<IoError>(result.count == classes.shape[0], labels.string(), ": ", classes.shape[0],
+                   " labels found, ", result.count, " expected, one for each image of ",
+                   images.string());
   for (std::size_t i = 0; i < classes.bytes.size(); ++i)
     result.labels.push_back(byte_at(classes.bytes, i));
   result.classes = *std::max_element(result.labels.begin(), result.labels.end()) + 1;

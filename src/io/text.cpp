@@ -187,6 +187,12 @@ bool is_number(std::string_view field) {
   return parse_number(field).whole_field;
 }
 
+bool parse_finite(std::string_view field, double& value) {
+  const Parsed parsed = parse_number(field);
+  value = parsed.value;
+  return parsed.whole_field && !parsed.out_of_range && std::isfinite(value);
+}
+
 double parse_value(const Lines& line, std::string_view field, std::string_view what) {
   const Parsed parsed = parse_number(field);
   if (!parsed.whole_field) fail_on_text(line, field, what);

@@ -63,6 +63,9 @@ void split_fields(const Lines& line, char separator, std::vector<std::string_vie
 /// True for everything parse_value can at least understand: inf and 1e999 are numbers too.
 bool is_number(std::string_view field);
 
+/// A finite number; false where the field is none.
+bool parse_finite(std::string_view field, double& value);
+
 /// A finite number. Throws IoError that names line, field and `what` was expected.
 double parse_value(const Lines& line, std::string_view field, std::string_view what);
 

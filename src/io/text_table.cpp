@@ -2,8 +2,6 @@
 #include "udv/io/text_table.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "text.hpp"
 #include "udv/io/file.hpp"
@@ -75,11 +73,12 @@ std::string TextTable::where(Index row, Index column) const {
                  detail::in_quotes(columns_[static_cast<size_t>(column)]));
 }
 
+bool is_number(std::string_view field) {
+  return detail::is_number(field);
+}
+
 bool parse_number(std::string_view field, double& value) {
-  if (field.size() > 1 && field[0] == '+' && field[1] != '-') field.remove_prefix(1);
-  const char* const end = field.data() + field.size();
-  const auto [stop, error] = std::from_chars(field.data(), end, value);
-  return error == std::errc() && stop == end && std::isfinite(value);
+  return detail::parse_finite(field, value);
 }
 
 std::string quoted(std::string_view field) {

@@ -58,14 +58,7 @@ std::string with_labels(std::string name) {
 
 template <typename Real>
 ArrayData<Real> read_unlabelled(const fs::path& path) {
-  const io::IdxArray images = io::read_idx(path);
-  io::LabelledImages bare;
-  require<IoError>(images.shape.size() >= 2 && images.shape[0] > 0, path.string(), ": shape ",
-                   io::shape_text(images.shape), " found, images x pixels expected");
-  bare.count = images.shape[0];
-  bare.pixels = static_cast<Index>(images.bytes.size()) / bare.count;
-  bare.bytes = images.bytes;
-  ArrayData<Real> result = from_images<Real>(std::move(bare));
+  ArrayData<Real> result = from_images<Real>(io::read_idx_images(path));
   result.has_targets = false;
   return result;
 }

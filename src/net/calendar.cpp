@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "net/calendar.hpp"
 
-#include <charconv>
 #include <chrono>
-#include <cmath>
 
-#include "udv/core/error.hpp"
+#include "core/parse.hpp"
+#include "net/named_entries.hpp"
 
 namespace udv::net {
 namespace {
@@ -13,9 +12,7 @@ namespace {
 // Takes `digits` digits and then one of the separators, or the end where there are none.
 bool take(std::string_view& text, std::size_t digits, std::string_view separators, int& value) {
   if (text.size() < digits) return false;
-  const char* const end = text.data() + digits;
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || value < 0) return false;
+  if (!parse_all(text.substr(0, digits), value) || value < 0) return false;
   text.remove_prefix(digits);
   if (text.empty()) return true;
   if (separators.find(text[0]) == separators.npos) return false;
@@ -63,20 +60,7 @@ const std::vector<DatePart>& date_parts() {
 }
 
 const DatePart& date_part_named(std::string_view name) {
-  for (const DatePart& part : date_parts())
-    if (part.name == name) return part;
-  throw InvalidArgument(message("date: part '", name,
-                                "' found, one of year, month, day, weekday, "
-                                "hour, minute expected"));
-}
-
-bool is_not_finite(std::string_view text) {
-  double value = 0;
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return stop == end && error != std::errc::invalid_argument && !text.empty() &&
-         (error == std::errc::result_out_of_range || !std::isfinite(value));
+  return entry_named("part of a date", date_parts(), name);
 }
 
 }  // namespace udv::net

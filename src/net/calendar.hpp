@@ -18,14 +18,11 @@ bool parse_date(std::string_view text, Date& date);
 /// What a network can learn from: year, month, day, weekday (Monday 0), hour, minute. Seconds are
 /// left out.
 struct DatePart {
-  const char* name;
+  std::string_view name;
   int (*of)(const Date&);
 };
 const std::vector<DatePart>& date_parts();
 /// Throws InvalidArgument where there is none of this name.
 const DatePart& date_part_named(std::string_view name);
-
-/// "nan", "inf", "-infinity", in any case: numbers that no feature may be.
-bool is_not_finite(std::string_view text);
 
 }  // namespace udv::net

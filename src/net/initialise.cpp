@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "udv/core/error.hpp"
+#include "net/named_entries.hpp"
 #include "udv/core/random.hpp"
 
 namespace udv::net {
@@ -25,24 +25,20 @@ double truncated_normal(Random& random, Index, bool is_bias) {
   return kDeviation * value;
 }
 
-constexpr struct {
-  const char* name;
+struct Entry {
+  std::string_view name;
   Draw draw;
-} kInitialisations[] = {{"pytorch", uniform}, {"truncated-normal", truncated_normal}};
+};
+constexpr Entry kInitialisations[] = {{"pytorch", uniform}, {"truncated-normal", truncated_normal}};
 
 Draw draw_named(std::string_view name) {
-  for (const auto& way : kInitialisations)
-    if (way.name == name) return way.draw;
-  throw InvalidArgument(
-      message("initialisation '", name, "' found, one of ", initialisation_names(), " expected"));
+  return entry_named("initialisation", kInitialisations, name).draw;
 }
 
 }  // namespace
 
 std::string initialisation_names() {
-  std::string text;
-  for (const auto& way : kInitialisations) text += message(text.empty() ? "" : ", ", way.name);
-  return text;
+  return names_of(kInitialisations);
 }
 
 void check_initialisation(std::string_view name) {

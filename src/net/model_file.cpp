@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/model_file.hpp"
 
-#include <charconv>
-
+#include "core/parse.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
@@ -31,10 +30,8 @@ const std::string& entry(const io::SafetensorsFile& file, const std::string& key
 Index number(const io::SafetensorsFile& file, const std::string& key) {
   const std::string& text = entry(file, key);
   Index value = -1;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  require<IoError>(error == std::errc() && stop == end && value >= 0, file.name(), ": ", key, " '",
-                   text, "' found in its metadata, a whole number expected");
+  require<IoError>(parse_all(text, value) && value >= 0, file.name(), ": ", key, " '", text,
+                   "' found in its metadata, a whole number expected");
   return value;
 }
 

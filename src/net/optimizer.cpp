@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "udv/core/error.hpp"
+#include "net/named_entries.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv::net {
@@ -23,7 +23,7 @@ template <typename Real>
 using Piece = Eigen::Map<Eigen::Array<Real, Eigen::Dynamic, 1>>;
 
 struct Rule {
-  const char* name;
+  std::string_view name;
   size_t moments;
   Coefficients (*prepare)(const OptimizerSettings&, double rate, Index step, double& mu_product);
 };
@@ -118,17 +118,13 @@ void update(const Coefficients& c, size_t moments, Piece<Real> g, Real* m_data, 
 }  // namespace
 
 std::string optimizer_names() {
-  std::string text;
-  for (const Rule& rule : kRules) text += message(text.empty() ? "" : ", ", rule.name);
-  return text;
+  return names_of(kRules);
 }
 
 template <typename Real>
 Optimizer<Real>::Optimizer(std::string_view name, OptimizerSettings settings)
-    : name_(name), settings_(settings), rule_(0) {
-  while (rule_ < std::size(kRules) && kRules[rule_].name != name) ++rule_;
-  require(rule_ < std::size(kRules), "optimizer '", name, "' found, one of ", optimizer_names(),
-          " expected");
+    : name_(name), settings_(settings) {
+  rule_ = static_cast<size_t>(&entry_named("optimizer", kRules, name) - kRules);
 }
 
 template <typename Real>

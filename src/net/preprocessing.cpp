@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "io/names.hpp"
 #include "net/calendar.hpp"
 #include "udv/core/error.hpp"
 
@@ -26,12 +27,6 @@ bool contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return text;
-}
-
 // What the whole table says of a column.
 struct ColumnFacts {
   ColumnKind kind = ColumnKind::kCategory;
@@ -43,7 +38,6 @@ ColumnFacts facts_of(const io::TextTable& table, Index column) {
   ColumnFacts facts;
   std::set<std::string_view> values;
   bool dates = true;
-  double number = 0;
   Date date;
   for (Index row = 0; row < table.rows(); ++row) {
     const std::string_view field = table.field(row, column);
@@ -51,7 +45,7 @@ ColumnFacts facts_of(const io::TextTable& table, Index column) {
     if (is_missing(field)) continue;
     ++facts.present;
     // "nan" and "inf" count here, so that they are found and named later.
-    if (io::parse_number(field, number) || is_not_finite(field))
+    if (io::is_number(field))
       ++facts.numbers;
     else if (facts.first_word < 0)
       facts.first_word = row;
@@ -75,7 +69,8 @@ void note_words_among_numbers(const io::TextTable& table, Index column, const Co
 // Every row another value: a text that names rows, or a number column called id.
 bool numbers_rows(const io::TextTable& table, Index column, const ColumnFacts& facts) {
   if (facts.distinct < table.rows() || table.rows() < kFewestIdentifiers) return false;
-  const bool named_id = lower(table.columns()[static_cast<size_t>(column)]) == "id";
+  const bool named_id =
+      io::detail::lower_case(table.columns()[static_cast<size_t>(column)]) == "id";
   return facts.kind == ColumnKind::kCategory || (facts.kind == ColumnKind::kNumber && named_id);
 }
 
@@ -136,7 +131,7 @@ void fit_date(const io::TextTable& table, Index column, const std::vector<Index>
     std::vector<double> values;
     for (const Index row : rows)
       if (parse_date(table.field(row, column), date)) values.push_back(part.of(date));
-    coding.parts.push_back(part.name);
+    coding.parts.emplace_back(part.name);
     coding.fills.push_back(mean_of_present(values));
   }
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "udv/core/error.hpp"
+#include "net/named_entries.hpp"
 
 namespace udv::net {
 namespace {
@@ -21,23 +21,20 @@ double step(const Schedule& schedule, double epoch, double) {
   return std::pow(schedule.factor, std::floor(epoch / static_cast<double>(schedule.length)));
 }
 
-constexpr struct {
-  const char* name;
+struct Entry {
+  std::string_view name;
   Rule rule;
-} kSchedules[] = {{"cosine", cosine}, {"constant", constant}, {"step", step}};
+};
+constexpr Entry kSchedules[] = {{"cosine", cosine}, {"constant", constant}, {"step", step}};
 
 Rule rule_named(std::string_view name) {
-  for (const auto& schedule : kSchedules)
-    if (schedule.name == name) return schedule.rule;
-  return nullptr;
+  return entry_named("schedule", kSchedules, name).rule;
 }
 
 }  // namespace
 
 std::string schedule_names() {
-  std::string text;
-  for (const auto& schedule : kSchedules) text += message(text.empty() ? "" : ", ", schedule.name);
-  return text;
+  return names_of(kSchedules);
 }
 
 double Schedule::rate(double base, Index epoch, Index epochs) const {
@@ -45,8 +42,7 @@ double Schedule::rate(double base, Index epoch, Index epochs) const {
 }
 
 void Schedule::validate() const {
-  require(rule_named(name) != nullptr, "schedule '", name, "' found, one of ", schedule_names(),
-          " expected");
+  rule_named(name);
   require(factor > 0 && factor <= 1, "schedule: factor is ", factor, ", 0 < factor <= 1 expected");
   require(length > 0, "schedule: length is ", length, ", at least 1 expected");
 }

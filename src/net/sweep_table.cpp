@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <sstream>
 
+#include "core/parse.hpp"
 #include "net/paper_tables.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
@@ -33,10 +33,7 @@ std::vector<std::string> split(const std::string& line) {
 template <typename Number>
 Number parse(const std::string& where, const std::string& field) {
   Number value{};
-  const char* const end = field.data() + field.size();
-  const auto [stop, error] = std::from_chars(field.data(), end, value);
-  require<IoError>(error == std::errc() && stop == end && !field.empty(), where, ": '", field,
-                   "' found, a number expected");
+  require<IoError>(parse_all(field, value), where, ": '", field, "' found, a number expected");
   return value;
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "udv/core/error.hpp"
+#include "net/named_entries.hpp"
 
 namespace udv::net {
 namespace {
@@ -50,16 +50,11 @@ const std::vector<Variant>& variants() {
 }
 
 const Variant& variant_named(std::string_view name) {
-  for (const Variant& variant : variants())
-    if (variant.name == name) return variant;
-  throw InvalidArgument(
-      message("variant '", name, "' found, one of ", variant_names(), " expected"));
+  return entry_named("variant", variants(), name);
 }
 
 std::string variant_names() {
-  std::string text;
-  for (const Variant& variant : variants()) text += (text.empty() ? "" : ", ") + variant.name;
-  return text;
+  return names_of(variants());
 }
 
 }  // namespace udv::net

@@ -33,6 +33,8 @@ struct LabelledImages {
 /// record, a label out of range.
 LabelledImages read_cifar(const std::vector<std::filesystem::path>& files, bool hundred);
 
+/// Images of an IDX file, without labels.
+LabelledImages read_idx_images(const std::filesystem::path& path);
 /// A pair of IDX files. Throws IoError where their counts differ.
 LabelledImages read_idx_pair(const std::filesystem::path& images,
                              const std::filesystem::path& labels);

@@ -40,7 +40,9 @@ class TextTable {
   std::vector<std::int64_t> lines_;
 };
 
-/// A number that stands alone in a field: not inf, not nan. False where it is none.
+/// A number that stands alone in a field, inf and nan too.
+bool is_number(std::string_view field);
+/// The same, but finite ones alone. False where it is none.
 bool parse_number(std::string_view field, double& value);
 
 /// A field as messages show it: in quotes, on one line, shortened.
