@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
 
 #include "cli/interrupt.hpp"
+#include "core/parse.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
@@ -44,14 +44,22 @@ CLI::Validator positive() {
           "POSITIVE"};
 }
 
+CLI::Validator share_number() {
+  return {[](std::string& text) {
+            double value = 0;
+            return parse_all(text, value) && value > 0 && value <= 1
+                       ? std::string()
+                       : "'" + text + "' found, a share above 0 and up to 1 expected";
+          },
+          "SHARE"};
+}
+
 CLI::Validator seed_number() {
   return {[](std::string& text) {
             std::uint64_t value = 0;
-            const char* const end = text.data() + text.size();
-            const auto [stop, error] = std::from_chars(text.data(), end, value);
-            const bool good = error == std::errc() && stop == end;
-            return good ? std::string()
-                        : "'" + text + "' found, a whole number from 0 to 2^64 - 1 expected";
+            return parse_all(text, value)
+                       ? std::string()
+                       : "'" + text + "' found, a whole number from 0 to 2^64 - 1 expected";
           },
           ""};
 }

@@ -23,6 +23,8 @@ struct CommonFlags {
 
 /// A positive, finite number.
 CLI::Validator positive();
+/// Above 0, 1 at most.
+CLI::Validator share_number();
 /// CLI11 turns -1, and what is too large, into the largest unsigned number.
 CLI::Validator seed_number();
 

@@ -67,10 +67,9 @@ void print_tensors(const io::SafetensorsFile& file, bool svd, double energy) {
 void print_model(const io::SafetensorsFile& file) {
   const auto model = net::read_model<double>(file.name());
   const net::TrainFigures figures = net::figures_of(model.network);
-  const net::Sizes& sizes = model.network.sizes();
   print_row("network",
-            fmt::format("{} {}-{}-{}{}", model.network.variant().name, sizes.inputs, sizes.hidden,
-                        sizes.outputs, model.network.bias() ? ", biases" : ""));
+            fmt::format("{} {}{}", model.network.variant().name, to_string(model.network.sizes()),
+                        model.network.bias() ? ", biases" : ""));
   print_row("task",
             model.preprocessing.task == net::Task::kRegression ? "regression" : "classification");
   if (!model.preprocessing.target.empty()) print_row("target", model.preprocessing.target);
@@ -117,7 +116,7 @@ Run setup_inspect(CLI::App& program) {
   command->add_flag("--svd", flags->svd, "Say for every matrix what SVD pruning would leave of it");
   command->add_option("--energy", flags->energy, "Share of the energy that it keeps")
       ->capture_default_str()
-      ->check(CLI::Range(1e-9, 1.0));
+      ->check(share_number());
   return [flags] { return run_inspect(*flags); };
 }
 

@@ -3,13 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 
 #include "cli/commands.hpp"
 #include "cli/common.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/prune_curves.hpp"
 #include "cli/prune_tensors.hpp"
+#include "core/parse.hpp"
 #include "io/run_json.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
@@ -35,18 +37,21 @@ struct Flags {
   double energy = 0, learning_rate = 1e-4;
   bool curve = false, layered = false;
   CommonFlags common;
+
+  int budgets() const {
+    return (rank > 0) + (energy > 0) + (max_params > 0) + (max_bytes > 0) + !max_drop.empty();
+  }
 };
 
 constexpr double kValidationShare = 0.2;
+constexpr Index kFewestRows = 5;
 
 // "0.5%" or 0.005
 double share_of(const std::string& flag, std::string text) {
   const bool percent = text.ends_with('%');
   if (percent) text.pop_back();
   double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !(value >= 0) || !std::isfinite(value))
+  if (!parse_all(text, value) || !(value >= 0) || !std::isfinite(value))
     throw CLI::ValidationError(flag, message("'", text, "' found, a share such as 0.5% expected"));
   return percent ? value / 100 : value;
 }
@@ -62,9 +67,7 @@ Number note(const Model& model, const char* key, Number otherwise) {
   const auto at = model.notes.find(key);
   if (at == model.notes.end()) return otherwise;
   Number value{};
-  const auto [stop, error] =
-      std::from_chars(at->second.data(), at->second.data() + at->second.size(), value);
-  return error == std::errc() ? value : otherwise;
+  return parse_all(at->second, value) ? value : otherwise;
 }
 
 // The split of the training where the data are those of the training; all rows decide otherwise.
@@ -83,6 +86,8 @@ Parts read_parts(const Flags& flags, const Model& model) {
     parts.test = all.subset(split.test);
     all = all.subset(split.train);
   }
+  require<IoError>(all.size() >= kFewestRows, flags.data, ": ", all.size(),
+                   " rows to decide by found, at least ", kFewestRows, " expected");
   const net::Split split = net::split_rows(all.size(), kValidationShare, seed + 1);
   parts.training = all.subset(split.train);
   parts.validation = all.subset(split.test);
@@ -90,9 +95,7 @@ Parts read_parts(const Flags& flags, const Model& model) {
 }
 
 void check_flags(const Flags& flags) {
-  const int budgets = (flags.rank > 0) + (flags.energy > 0) + (flags.max_params > 0) +
-                      (flags.max_bytes > 0) + !flags.max_drop.empty();
-  if (budgets > 1 || (budgets == 0 && !flags.curve))
+  if (flags.budgets() > 1 || (flags.budgets() == 0 && !flags.curve))
     throw CLI::ValidationError(
         "one of --rank, --energy, --max-params, --max-bytes, --max-drop expected, or --curve");
   const bool data_needed = !flags.max_drop.empty() || flags.curve || flags.finetune > 0;
@@ -100,16 +103,11 @@ void check_flags(const Flags& flags) {
                    "prune: --max-drop, --curve and --finetune need --data");
 }
 
-// One dense layer is smaller where r (d + c) >= d c; it cannot be trained on as what it was.
+// What is trained on has to stay what it was, inside its constraint sets.
 net::Network<float> smaller_network(const Flags& flags, const net::Pruning<float>& pruning,
                                     Index rank) {
-  const bool layered = flags.layered || flags.finetune > 0;
-  const auto form = flags.finetune > 0 ? net::PruneForm::kBalanced : net::PruneForm::kPaper;
-  net::Network<float> kept = pruning.keep(rank, form);
-  const net::Sizes& sizes = kept.sizes();
-  if (layered || rank * (sizes.inputs + sizes.outputs) < sizes.inputs * sizes.outputs) return kept;
-  const auto dense = pruning.collapse();
-  return dense ? *dense : kept;
+  if (flags.finetune > 0) return pruning.keep(rank, net::PruneForm::kBalanced);
+  return flags.layered ? pruning.keep(rank) : pruning.smallest(rank);
 }
 
 // The largest number of neurons whose cost, which grows with them, is within the budget.
@@ -146,8 +144,8 @@ Index choose_rank(const Flags& flags, const Model& model, const net::Pruning<flo
   return net::smallest_within(curve, share_of("--max-drop", flags.max_drop));
 }
 
-net::Network<float> finetuned(const Flags& flags, const net::Network<float>& network,
-                              const Parts& parts) {
+net::TrainResult<float> finetune(const Flags& flags, const net::Network<float>& network,
+                                 const Parts& parts) {
   net::TrainOptions options;
   options.variant = network.variant().name;
   options.optimizer = flags.optimizer;
@@ -164,7 +162,11 @@ net::Network<float> finetuned(const Flags& flags, const net::Network<float>& net
       net::Optimizer<float>(options.optimizer, options.rule).start(network.num_parameters());
   net::TrainHooks<float> hooks;
   hooks.resume = &start;
-  return net::train(parts.training, parts.validation, options, hooks).network;
+  std::vector<Observer> observers{stop_on_interrupt()};
+  if (flags.common.time_limit > 0) observers.push_back(time_limit(flags.common.time_limit));
+  hooks.observer = combine(std::move(observers));
+  catch_interrupts();
+  return net::train(parts.training, parts.validation, options, hooks);
 }
 
 // Microseconds for one row, the fastest of several tries.
@@ -181,59 +183,6 @@ double prediction_time(const net::Network<float>& network) {
         best, std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / kRepeats);
   }
   return best;
-}
-
-/// A curve that stands beside the main one.
-struct Beside {
-  std::string name;  // of its columns
-  std::vector<net::CurvePoint> curve;
-
-  const net::CurvePoint* at(size_t r) const { return r < curve.size() ? &curve[r] : nullptr; }
-};
-
-std::string curve_csv(const std::vector<net::CurvePoint>& curve, const net::Pruning<float>& pruning,
-                      const std::vector<Beside>& others) {
-  std::string text = "neurons,parameters,loss,accuracy,relative_change";
-  for (const Beside& other : others)
-    text += fmt::format(",{0}_loss,{0}_accuracy,{0}_change", other.name);
-  for (size_t r = 1; r < curve.size(); ++r) {
-    const net::CurvePoint& p = curve[r];
-    text += fmt::format("\n{},{},{:.9g},{:.9g},{:.9g}", p.neurons, pruning.parameters(p.neurons),
-                        p.loss, p.accuracy, p.relative_change);
-    for (const Beside& other : others) {
-      const net::CurvePoint* const q = other.at(r);
-      text += q ? fmt::format(",{:.9g},{:.9g},{:.9g}", q->loss, q->accuracy, q->relative_change)
-                : std::string(",,,");
-    }
-  }
-  return text + "\n";
-}
-
-// A dozen points of the curve, closer together where few neurons are left.
-std::string curve_sketch(const std::vector<net::CurvePoint>& curve,
-                         const std::vector<Beside>& others, bool classes) {
-  const auto metric = [&](const net::CurvePoint& p) {
-    return classes ? fmt::format("{:.2f} %", 100 * p.accuracy) : fmt::format("{:.4g}", p.loss);
-  };
-  std::vector<std::string> header{"neurons", classes ? "accuracy" : "loss", "change"};
-  for (const Beside& other : others) header.insert(header.end(), {other.name, "change"});
-  std::vector<std::vector<std::string>> rows;
-  const auto last = static_cast<double>(curve.size() - 1);
-  Index shown = 0;
-  for (int i = 0; i <= 12; ++i) {
-    const auto r = static_cast<Index>(std::llround(std::pow(last, i / 12.0)));
-    if (r == shown) continue;
-    shown = r;
-    const net::CurvePoint& p = curve[static_cast<size_t>(r)];
-    rows.push_back(
-        {fmt::format("{}", r), metric(p), fmt::format("{:+.2f} %", 100 * p.relative_change)});
-    for (const Beside& other : others) {
-      const net::CurvePoint* const q = other.at(static_cast<size_t>(r));
-      rows.back().push_back(q ? metric(*q) : "");
-      rows.back().push_back(q ? fmt::format("{:+.2f} %", 100 * q->relative_change) : "");
-    }
-  }
-  return report::table(header, rows) + "\n";
 }
 
 /// Before and after, as the terminal shows it and run.json has it.
@@ -277,11 +226,18 @@ Comparison compare(const Model& before, const Model& after, const std::optional<
   return table;
 }
 
+net::Pruning<float> pruning_of(const std::string& path, const Model& model) {
+  require<IoError>(model.network.variant().has_hidden(), path, ": a ", model.network.variant().name,
+                   " network has no hidden neurons to prune");
+  return net::Pruning<float>(model.network);
+}
+
 // Whole neurons by their size, and another model where one is given.
 std::vector<Beside> other_curves(const Flags& flags, const Model& model, const Parts& parts) {
   std::vector<Beside> others;
-  others.push_back(
-      {"magnitude", net::prune_curve(net::Pruning<float>(model.network, true), parts.validation)});
+  if (!model.network.variant().has(net::LayerKind::kRelu))  // else that is what is done anyway
+    others.push_back({"magnitude", net::prune_curve(net::Pruning<float>(model.network, true),
+                                                    parts.validation)});
   if (flags.compare.empty()) return others;
   const Model other = net::read_model<float>(model_path(flags.compare));
   require<IoError>(other.preprocessing.inputs == parts.validation.X.cols() &&
@@ -289,7 +245,7 @@ std::vector<Beside> other_curves(const Flags& flags, const Model& model, const P
                    flags.compare, ": a model of another shape (", other.preprocessing.inputs,
                    " inputs, ", other.preprocessing.outputs, " outputs)");
   others.push_back(
-      {"compared", net::prune_curve(net::Pruning<float>(other.network), parts.validation)});
+      {"compared", net::prune_curve(pruning_of(flags.compare, other), parts.validation)});
   return others;
 }
 
@@ -302,7 +258,7 @@ ExitCode run_tensors(const Flags& flags) {
   how.pattern = flags.tensors;
   how.rank = flags.rank;
   if (flags.energy > 0) how.energy = flags.energy;
-  return prune_tensors(flags.model, how, flags.common);
+  return prune_tensors(model_path(flags.model).string(), how, flags.common);
 }
 
 ExitCode run_prune(const Flags& flags) {
@@ -311,7 +267,7 @@ ExitCode run_prune(const Flags& flags) {
   if (!flags.max_drop.empty()) share_of("--max-drop", flags.max_drop);
   set_num_threads(flags.common.threads);
   const Model model = net::read_model<float>(model_path(flags.model));
-  const net::Pruning<float> pruning(model.network);
+  const net::Pruning<float> pruning = pruning_of(flags.model, model);
   std::optional<Parts> parts;
   std::vector<net::CurvePoint> curve;
   std::vector<Beside> others;
@@ -320,12 +276,21 @@ ExitCode run_prune(const Flags& flags) {
     curve = net::prune_curve(pruning, parts->validation);
     others = other_curves(flags, model, *parts);
   }
-  const bool only_curve = flags.curve && flags.rank == 0 && flags.energy == 0 &&
-                          flags.max_params == 0 && flags.max_bytes == 0 && flags.max_drop.empty();
+  const bool only_curve = flags.budgets() == 0;
   const Index rank = only_curve ? pruning.neurons() : choose_rank(flags, model, pruning, curve);
 
   net::Network<float> network = smaller_network(flags, pruning, rank);
-  if (flags.finetune > 0) network = finetuned(flags, network, *parts);
+  net::TrainStop stop = net::TrainStop::kDone;
+  if (flags.finetune > 0) {
+    auto tuned = finetune(flags, network, *parts);
+    stop = tuned.stop;
+    if (stop == net::TrainStop::kInterrupted) return kInterrupted;
+    if (stop == net::TrainStop::kDiverged)
+      warn("the training after pruning diverged: the network is written as it was before it");
+    else
+      network = std::move(tuned.network);
+  }
+  const ExitCode code = stop == net::TrainStop::kDone ? kDone : kNotConverged;
   const Model smaller{std::move(network), model.preprocessing, model.notes};
   const Comparison table = compare(model, smaller, parts);
 
@@ -341,7 +306,7 @@ ExitCode run_prune(const Flags& flags) {
                              {"variant", smaller.network.variant().name}};
   run.update(table.json);
   io::detail::write_json(folder / "run.json", run);
-  if (flags.common.quiet) return kDone;
+  if (flags.common.quiet) return code;
   if (flags.curve) {
     const bool classes = model.preprocessing.task == Task::kClassification;
     fmt::print("{}", curve_sketch(curve, others, classes));
@@ -353,7 +318,7 @@ ExitCode run_prune(const Flags& flags) {
   if (smaller.network.variant().name == "single")
     fmt::print("  one dense layer is smaller than {} neurons: collapsed\n", rank);
   fmt::print("  results        {}\n", folder.string());
-  return kDone;
+  return code;
 }
 
 }  // namespace
@@ -368,7 +333,7 @@ Run setup_prune(CLI::App& program) {
   const CLI::Range whole(Index{1}, Index{1} << 40);
   add("model", flags->model, "model.safetensors, or the folder of a run")->required();
   add("--rank", flags->rank, "Neurons to keep")->check(whole);
-  add("--energy", flags->energy, "Share of the energy of UD to keep")->check(CLI::Range(1e-9, 1.0));
+  add("--energy", flags->energy, "Share of the energy of UD to keep")->check(share_number());
   add("--max-params", flags->max_params, "Parameters at most")->check(whole);
   add("--max-bytes", flags->max_bytes, "Bytes of the file at most")->check(whole);
   add("--max-drop", flags->max_drop, "Relative loss of quality at most, such as 0.5%");

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <optional>
+#include <set>
 
 #include "net/gram_svd.hpp"
 #include "udv/core/error.hpp"
@@ -100,6 +101,10 @@ ExitCode prune_tensors(const std::string& path, const TensorPruning& how,
                     fmt::format("{:.0f} %", 100.0 * static_cast<double>(up.size() + down.size()) /
                                                 static_cast<double>(tensor.size()))});
   }
+  std::set<std::string> names;
+  for (const io::Tensor& tensor : tensors)
+    require<IoError>(names.insert(tensor.name).second, path, ": a tensor '", tensor.name,
+                     "' is there already: leave the one that would be split into it out");
   require<IoError>(matched > 0, path, ": no matrix of floats fits '", how.pattern, "'");
   const auto folder = make_run_folder(common, "prune");
   auto metadata = file.metadata();

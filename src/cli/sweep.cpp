@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <sstream>
@@ -19,6 +18,7 @@
 #include "cli/progress.hpp"
 #include "cli/sweep_summary.hpp"
 #include "cli/training_flags.hpp"
+#include "core/parse.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/io/file.hpp"
@@ -46,9 +46,7 @@ std::vector<Number> numbers(const std::string& path, const char* key, const std:
   std::vector<Number> result;
   for (const std::string& word : words(list)) {
     Number value{};
-    const char* const end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, value);
-    require<IoError>(error == std::errc() && stop == end, path, ": ", key, ": '", word,
+    require<IoError>(parse_all(word, value), path, ": ", key, ": '", word,
                      "' found, a number expected");
     result.push_back(value);
   }
@@ -199,10 +197,8 @@ std::string settings_of(const Spec& spec, const net::SweepData<Real>& data) {
   spec.training.describe(config);
   for (const char* name : {"variant", "optimizer", "lr", "weight-decay", "split-seed"})
     config.erase(name);
-  std::string text = message("data ", data.begin()->second.content_hash());
-  for (const auto& [name, setting] : config)
-    std::visit([&](const auto& value) { text += message(";", name, "=", value); }, setting);
-  return text;
+  return message(settings_text(config), "; numbers of the data ",
+                 data.begin()->second.content_hash());
 }
 
 template <typename Real>

@@ -31,14 +31,6 @@ ExitCode exit_code(TrainStop stop) {
   return stop == TrainStop::kDone ? kDone : kNotConverged;
 }
 
-// Settings that fix the numbers of a run: a checkpoint of others is refused.
-std::string fingerprint(const std::map<std::string, io::Setting>& config, std::uint64_t seed) {
-  std::string text = message("seed ", seed);
-  for (const auto& [name, setting] : config)
-    std::visit([&](const auto& value) { text += message("; ", name, " ", value); }, setting);
-  return text;
-}
-
 template <typename Real>
 std::optional<net::TrainState<Real>> load_state(const std::filesystem::path& path,
                                                 const CommonFlags& common,
@@ -68,8 +60,8 @@ void print_summary(const net::PreparedData<Real>& data, const net::TrainResult<R
   const bool classes = data.training.task == net::Task::kClassification;
   row("data", fmt::format("{} rows to learn from, {} to test, {} features", data.training.size(),
                           data.test.size(), sizes.inputs));
-  row("network", fmt::format("{} {}-{}-{}, {} parameters", options.variant, sizes.inputs,
-                             sizes.hidden, sizes.outputs, figures.parameters));
+  row("network",
+      fmt::format("{} {}, {} parameters", options.variant, to_string(sizes), figures.parameters));
   row("training",
       fmt::format("{}, learning rate {}, {} epochs, {}", options.optimizer, options.learning_rate,
                   result.history.size(), report::duration(result.seconds)));
@@ -104,7 +96,8 @@ ExitCode run_as(const Flags& flags) {
   info.warnings = data.notes;
   flags.source.describe(info.config);
   flags.training.describe(info.config);
-  const std::string settings = message(fingerprint(info.config, flags.common.seed),
+  // A checkpoint of other settings, or of other data, is refused.
+  const std::string settings = message("seed ", flags.common.seed, "; ", settings_text(info.config),
                                        "; numbers of the data ", data.content_hash());
 
   const auto folder = make_run_folder(flags.common, "train");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/training_flags.hpp"
 
-#include <charconv>
 #include <sstream>
 
 #include "cli/common.hpp"
+#include "core/parse.hpp"
 #include "udv/core/error.hpp"
 #include "udv/net/initialise.hpp"
 
@@ -18,9 +18,7 @@ Index whole_or(const std::string& flag, const std::string& text, const std::stri
                Index otherwise) {
   if (text == word) return otherwise;
   Index value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || value < 1 || value > (Index{1} << 31))
+  if (!parse_all(text, value) || value < 1 || value > (Index{1} << 31))
     throw CLI::ValidationError(
         flag, message("'", text, "' found, '", word, "' or a whole number of at least 1 expected"));
   return value;
@@ -34,6 +32,15 @@ std::vector<std::string> words(const std::string& list) {
   for (std::string word; std::getline(stream, word, ',');)
     if (!word.empty()) result.push_back(word);
   return result;
+}
+
+std::string settings_text(const std::map<std::string, io::Setting>& config) {
+  std::string text;
+  for (const auto& [name, setting] : config)
+    std::visit(
+        [&](const auto& value) { text += message(text.empty() ? "" : "; ", name, " ", value); },
+        setting);
+  return text;
 }
 
 void DataFlags::add_to(CLI::App& command) {

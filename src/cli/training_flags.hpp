@@ -14,6 +14,9 @@ namespace udv::cli {
 /// The words of a list "a,b,c"; empty ones do not count.
 std::vector<std::string> words(const std::string& list);
 
+/// Settings in one line, "name value; ...": what fixes the numbers of a run.
+std::string settings_text(const std::map<std::string, io::Setting>& config);
+
 /// Flags that say how data are read and cut.
 struct DataFlags {
   net::DataOptions options;

@@ -102,6 +102,11 @@ void Network<Real>::backward(const ConstRows<Real>& X, Workspace& work,
   }
 }
 
+std::string to_string(const Sizes& sizes) {
+  return sizes.hidden > 0 ? message(sizes.inputs, "-", sizes.hidden, "-", sizes.outputs)
+                          : message(sizes.inputs, "-", sizes.outputs);
+}
+
 Index default_hidden(Index inputs, Index outputs, bool classification) {
   const auto d = static_cast<double>(inputs), c = static_cast<double>(outputs);
   const double m = classification ? std::floor(2 * d / 3)

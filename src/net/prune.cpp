@@ -124,6 +124,8 @@ Pruning<Real>::Pruning(const Network<Real>& network, bool whole_neurons) {
 
 template <typename Real>
 Pruning<Real>::~Pruning() = default;
+template <typename Real>
+Pruning<Real>::Pruning(Pruning&&) noexcept = default;
 
 template <typename Real>
 bool Pruning<Real>::by_svd() const {
@@ -174,6 +176,14 @@ std::optional<Network<Real>> Pruning<Real>::collapse() const {
     dense.at(*dense.find("W.bias")) =
         (W.rightCols(1) + parts_->head.bias).transpose().template cast<Real>();
   return dense;
+}
+
+template <typename Real>
+Network<Real> Pruning<Real>::smallest(Index r) const {
+  const Sizes& sizes = parts_->network.sizes();
+  const bool dense = r * (sizes.inputs + sizes.outputs) >= sizes.inputs * sizes.outputs;
+  const auto collapsed = dense ? collapse() : std::nullopt;
+  return collapsed ? *collapsed : keep(r);
 }
 
 template <typename Real>

@@ -106,6 +106,12 @@ TEST_F(PruneCommand, FactorsMatricesOfAnyFile) {
   EXPECT_LE((read("a.weight.up", 30, 2) * read("a.weight.down", 2, 20) - W).norm(),
             1e-5f * W.norm());
   EXPECT_NE(file.find("b"), nullptr);
+  io::write_safetensors<float>(cli_.path("g.safetensors"),
+                               {{"w", {30, 20}, W.data()}, {"w.up", {30}, bias.data()}}, {});
+  const Outcome taken = cli_.run("prune g.safetensors --tensors w --energy 0.9 --out taken");
+  EXPECT_EQ(taken.code, 3);
+  EXPECT_FALSE(cli_.exists("taken"));
+  EXPECT_EQ(cli_.run("prune f.safetensors --tensors * --energy nan --out none").code, 2);
   const Outcome none = cli_.run("prune f.safetensors --tensors c* --out none");
   EXPECT_EQ(none.code, 3);
   EXPECT_EQ(none.err, "udv: f.safetensors: no matrix of floats fits 'c*'\n");
@@ -136,6 +142,8 @@ TEST_F(PruneCommand, SaysWhatCannotBe) {
   expect("--max-bytes 2", 3, "the smallest reachable are");
   expect("--rank 99", 3, "the model has");
   expect("--max-drop 1%", 3, "need --data");
+  cli_.write("few.csv", training_table(3));
+  expect("--max-drop 1% --data few.csv", 3, "few.csv: 3 rows to decide by found");
   expect("--max-drop x% --data data.csv", 2, "a share such as 0.5% expected");
   expect("--rank 1 --energy 0.9", 2, "one of --rank");
   expect("", 2, "one of --rank");

@@ -15,6 +15,9 @@ struct Sizes {
   Index inputs = 0, hidden = 0, outputs = 0;
 };
 
+/// "79-26-1", "79-1" without hidden neurons.
+std::string to_string(const Sizes& sizes);
+
 /// One array of parameters of a network: rows x cols at `offset` of the array of all.
 struct Block {
   std::string name;  ///< "U.weight", "U.bias", "D.weight", ...

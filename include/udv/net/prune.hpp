@@ -25,6 +25,7 @@ class Pruning {
   /// Throws InvalidArgument where the head has no hidden neurons.
   explicit Pruning(const Network<Real>& network, bool whole_neurons = false);
   ~Pruning();
+  Pruning(Pruning&&) noexcept;
 
   bool by_svd() const;
   /// Singular values of UD, or the sizes of neurons; largest first.
@@ -38,6 +39,8 @@ class Pruning {
   Index parameters(Index r) const;
   /// The whole head as one dense layer, where its middle is linear.
   std::optional<Network<Real>> collapse() const;
+  /// keep(r), or collapse() where one dense layer is no larger: r (d + c) >= d c.
+  Network<Real> smallest(Index r) const;
 
   /// look(r, outputs) for r = 0 .. neurons(): what keep(r) makes of X. All of them together cost
   /// little more than the last one.
