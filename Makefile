@@ -2,19 +2,19 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test test-loaders loaders-ready fuzz bench asan asan-readers format check-format install clean packages
+.PHONY: all demo test test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install clean packages
 
 all: build/$(PRESET)/bin/udv
 
 packages:
-	@scripts/install-packages build test
+	@scripts/install-packages build test web
 
 build/$(PRESET)/bin/udv: packages
 	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
 	@cmake --build build/$(PRESET)
 
 demo:
-	@scripts/install-packages build
+	@scripts/install-packages build web
 	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=OFF -DUDV_BUILD_BENCH=OFF >/dev/null
 	@cmake --build build/$(PRESET)
 	@build/$(PRESET)/bin/udv demo
@@ -32,6 +32,18 @@ loaders-ready:
 
 test-loaders: build/$(PRESET)/bin/udv loaders-ready
 	@/usr/bin/python3 tests/loaders/check.py build/$(PRESET)/bin/udv build/loaders
+
+# The page of reports in a real browser: samples, a page made by udv reproduce, a run that is watched.
+web-ready:
+	@scripts/install-packages web browser
+	@mkdir -p build/web && cp -r web/package.json web/package-lock.json web/.npmrc web/tsconfig.json web/build.mjs web/src web/tests build/web/
+	@npm ci --prefix build/web --silent --no-audit --no-fund
+
+test-web: build/$(PRESET)/bin/udv web-ready
+	@build/$(PRESET)/bin/udv reproduce all --quick --data none --out build/web/reproduced
+	@npm run --silent --prefix build/web check
+	@UDV_REPORT=build/web/reproduced/report.html UDV_RUN_FOLDER=build/web/reproduced/sm-evolution/udu \
+	  npm test --silent --prefix build/web
 
 # Readers of other people's bytes, with libFuzzer.
 fuzz:

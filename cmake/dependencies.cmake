@@ -15,6 +15,7 @@ find_package(ZLIB REQUIRED)
 if(UDV_BUILD_CLI)
   find_package(CLI11 REQUIRED)
   find_package(tomlplusplus REQUIRED)
+  pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
 endif()
 
 find_program(UDV_CCACHE ccache)

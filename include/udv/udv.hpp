@@ -29,3 +29,4 @@
 #include "udv/recover/recover.hpp"
 #include "udv/recover/run_folder.hpp"
 #include "udv/report/picture.hpp"
+#include "udv/report/report.hpp"

@@ -23,5 +23,9 @@ Run setup_sweep(CLI::App& program);
 Run setup_prune(CLI::App& program);
 Run setup_inspect(CLI::App& program);
 Run setup_export(CLI::App& program);
+Run setup_planted(CLI::App& program);
+Run setup_report(CLI::App& program);
+Run setup_reproduce(CLI::App& program);
+Run setup_watch(CLI::App& program);
 
 }  // namespace udv::cli

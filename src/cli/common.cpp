@@ -11,6 +11,7 @@
 #include "core/parse.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
+#include "udv/report/report.hpp"
 
 namespace udv::cli {
 namespace {
@@ -75,7 +76,16 @@ void CommonFlags::add_to(CLI::App& command) {
   command.add_flag("--quiet", quiet, "Print nothing but errors and warnings");
   command.add_option("--time-limit", time_limit, "Stop after so many seconds, keep the best")
       ->check(positive());
+  command.add_option("--report", report, "Write report.html: on or off")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"on", "off"}));
   command.add_option("--config", "TOML file with the long names of flags; flags given here win");
+}
+
+void leave_report(const CommonFlags& common, const std::string& command,
+                  const std::filesystem::path& folder) {
+  if (common.report == "on")
+    report::write_report(folder / "report.html", "udv " + command, {folder});
 }
 
 void warn(const std::string& text) {

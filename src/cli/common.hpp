@@ -17,6 +17,7 @@ struct CommonFlags {
   bool resume = false;
   bool quiet = false;
   double time_limit = 0;
+  std::string report = "on";
 
   void add_to(CLI::App& command);
 };
@@ -30,6 +31,10 @@ CLI::Validator seed_number();
 
 /// The folder of a run, made and found writable. Throws IoError naming it.
 std::filesystem::path make_run_folder(const CommonFlags& common, const std::string& command);
+
+/// report.html in the folder of a run, unless --report off.
+void leave_report(const CommonFlags& common, const std::string& command,
+                  const std::filesystem::path& folder);
 
 /// "udv: warning: ..." on standard error.
 void warn(const std::string& text);

@@ -57,7 +57,7 @@ std::vector<std::string> table_row(const char* label, const Recovery& r, double 
 }
 
 Recovery solve(const Contestant& contestant, const Planted& planted, const CommonFlags& common) {
-  ProgressBar progress(contestant.options.max_iterations, 0, common.quiet);
+  ProgressBar progress({contestant.options.max_iterations}, common.quiet);
   RecoverHooks hooks;
   std::vector<Observer> observers{progress.observer(), [](const IterationRecord&) {
                                     return interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
@@ -96,6 +96,7 @@ ExitCode run_demo(const DemoFlags& flags) {
     info.config["polish"] = contestant.options.polish;
     io::write_run(folder / contestant.name, recovery, info);
   }
+  leave_report(flags.common, "demo", folder);
   if (!flags.common.quiet) {
     fmt::print(
         "{}\n{}\n",

@@ -24,11 +24,15 @@ std::string bar(double share) {
 
 }  // namespace
 
-ProgressBar::ProgressBar(Index total, double seconds, bool quiet, ProgressWords words)
-    : total_(total),
-      limit_seconds_(seconds),
-      visible_(!quiet && isatty(STDERR_FILENO) == 1),
-      words_(words) {}
+double ProgressTotal::share_done(const IterationRecord& record) const {
+  const double by_count =
+      iterations > 0 ? static_cast<double>(record.iteration) / static_cast<double>(iterations) : 0;
+  const double by_time = seconds > 0 ? record.seconds / seconds : 0;
+  return std::clamp(std::max(by_count, by_time), 0.0, 1.0);
+}
+
+ProgressBar::ProgressBar(ProgressTotal total, bool quiet, ProgressWords words)
+    : total_(total), visible_(!quiet && isatty(STDERR_FILENO) == 1), words_(words) {}
 
 ProgressBar::~ProgressBar() {
   clear();
@@ -44,10 +48,7 @@ Observer ProgressBar::observer() {
 void ProgressBar::draw(const IterationRecord& record) {
   last_drawn_ = record.seconds;
   drawn_ = true;
-  const double by_count =
-      total_ > 0 ? static_cast<double>(record.iteration) / static_cast<double>(total_) : 0;
-  const double by_time = limit_seconds_ > 0 ? record.seconds / limit_seconds_ : 0;
-  const double share = std::max(by_count, by_time);
+  const double share = total_.share_done(record);
   const double rate = static_cast<double>(record.iteration) / std::max(record.seconds, 1e-9);
   std::string text = "\r";
   if (share > 0)

@@ -12,12 +12,20 @@ struct ProgressWords {
   const char* rank = "rank";
 };
 
+/// How far a run can go: so many iterations, or 0 where nobody knows, and a time limit, or 0.
+struct ProgressTotal {
+  Index iterations = 0;
+  double seconds = 0;
+
+  /// 0 where nobody knows.
+  double share_done(const IterationRecord& record) const;
+};
+
 /// A bar on the terminal: share done and time left where the end is known, rate, objective and
 /// current rank. Silent where standard error is not a terminal.
 class ProgressBar {
  public:
-  /// `total` iterations, or 0 where nobody knows; `seconds` is the time limit, or 0.
-  ProgressBar(Index total, double seconds, bool quiet, ProgressWords words = {});
+  ProgressBar(ProgressTotal total, bool quiet, ProgressWords words = {});
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -28,8 +36,7 @@ class ProgressBar {
  private:
   void draw(const IterationRecord& record);
 
-  Index total_;
-  double limit_seconds_;
+  ProgressTotal total_;
   bool visible_;
   ProgressWords words_;
   bool drawn_ = false;

@@ -306,6 +306,7 @@ ExitCode run_prune(const Flags& flags) {
                              {"variant", smaller.network.variant().name}};
   run.update(table.json);
   io::detail::write_json(folder / "run.json", run);
+  leave_report(flags.common, "prune", folder);
   if (flags.common.quiet) return code;
   if (flags.curve) {
     const bool classes = model.preprocessing.task == Task::kClassification;

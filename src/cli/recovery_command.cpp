@@ -9,7 +9,7 @@
 #include <ctime>
 
 #include "cli/interrupt.hpp"
-#include "cli/progress.hpp"
+#include "cli/live.hpp"
 #include "core/instantiate.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
@@ -103,8 +103,9 @@ std::optional<BasicCheckpoint<Scalar>> load_checkpoint(const std::filesystem::pa
 
 // Files of another run in this folder that the new one may not replace; run.json first.
 void forget_earlier_run(const std::filesystem::path& folder) {
-  for (const char* name : {"run.json", "V.npy", "columns.npz", "predictions.csv", "center.npz",
-                           "x.npy", "pupil.npy", "windows.npy", "amplitude.png", "phase.png"})
+  for (const char* name :
+       {"run.json", "V.npy", "columns.npz", "predictions.csv", "center.npz", "x.npy", "pupil.npy",
+        "windows.npy", "amplitude.png", "phase.png", "picture.png", "truth.png"})
     remove_file(folder / name);
 }
 
@@ -153,10 +154,11 @@ ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const Rec
   if (common.resume && !resumed) warn(checkpoint_path.string() + ": not there, starting anew");
 
   catch_interrupts();
-  ProgressBar progress(options.polish ? 0 : options.max_iterations, common.time_limit,
-                       common.quiet);
+  const ProgressTotal total{options.polish ? 0 : options.max_iterations, common.time_limit};
+  ProgressBar progress(total, common.quiet);
+  auto live = std::make_unique<LiveFile>(folder, job.command, total);
   BasicHooks<Scalar> hooks;
-  std::vector<Observer> observers{progress.observer(), stop_on_interrupt()};
+  std::vector<Observer> observers{progress.observer(), live->observer(), stop_on_interrupt()};
   if (common.time_limit > 0)
     observers.push_back(time_limit(common.time_limit + (resumed ? resumed->seconds : 0)));
   hooks.observer = combine(std::move(observers));
@@ -168,6 +170,7 @@ ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const Rec
   BasicRecovery<Scalar> recovery =
       job.solve ? job.solve(options, hooks) : recover<Scalar>(job.problem, options, hooks);
   progress.clear();
+  live.reset();
   forget_earlier_run(folder);
 
   const ExitCode code = exit_code(recovery);
@@ -190,6 +193,7 @@ ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const Rec
   io::write_run(folder, recovery, job.info);
   // A run that a time limit cut short can still go on.
   if (recovery.stop_reason != StopReason::kTimeLimit) remove_file(checkpoint_path);
+  leave_report(common, job.command, folder);
   if (!common.quiet) print_summary(recovery, job.summary, folder);
   return code;
 }

@@ -15,7 +15,7 @@
 #include "cli/common.hpp"
 #include "cli/config_file.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/progress.hpp"
+#include "cli/live.hpp"
 #include "cli/sweep_summary.hpp"
 #include "cli/training_flags.hpp"
 #include "core/parse.hpp"
@@ -220,23 +220,28 @@ ExitCode run_as(const Flags& flags, const Spec& spec) {
   for (const auto& cell : cells) open += finished.contains(cell_key(cell, settings)) ? 0 : 1;
 
   catch_interrupts();
-  ProgressBar progress(open, flags.common.time_limit, flags.common.quiet,
-                       {"runs", "loss", "width"});
+  const ProgressTotal total{open, flags.common.time_limit};
+  const ProgressWords words{"runs", "loss", "width"};
+  ProgressBar progress(total, flags.common.quiet, words);
+  auto live = std::make_unique<LiveFile>(folder, "sweep", total, words);
   net::SweepHooks hooks;
-  std::vector<Observer> observers{progress.observer(), stop_on_interrupt()};
+  std::vector<Observer> observers{progress.observer(), live->observer(), stop_on_interrupt()};
   if (flags.common.time_limit > 0) observers.push_back(time_limit(flags.common.time_limit));
   hooks.observer = combine(std::move(observers));
   hooks.finished = [&](const net::SweepRow& row) { results.append(net::sweep_line(row)); };
   const Verdict verdict = net::run_sweep(data, cells, base, settings, finished, hooks);
   progress.clear();
+  live.reset();
   if (verdict == Verdict::kInterrupt) {
     say_interrupted(folder);
     return kInterrupted;
   }
+  std::vector<net::SweepRow> rows;
+  for (const net::SweepRow& row : net::read_sweep(folder / "results.csv"))
+    if (row.settings == net::settings_key(settings)) rows.push_back(row);
+  net::write_sweep_run(folder, rows, spec.dataset);
+  leave_report(flags.common, "sweep", folder);
   if (!flags.common.quiet) {
-    std::vector<net::SweepRow> rows;
-    for (const net::SweepRow& row : net::read_sweep(folder / "results.csv"))
-      if (row.settings == net::settings_key(settings)) rows.push_back(row);
     fmt::print("{}", sweep_summary(rows, spec.dataset, isatty(STDOUT_FILENO) == 1));
     fmt::print("  {} runs, {} of them now; results in {}\n", cells.size(), open,
                (folder / "results.csv").string());

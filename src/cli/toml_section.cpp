@@ -162,4 +162,54 @@ std::optional<TomlSection> TomlSection::section(std::string_view key,
                      std::move(keys));
 }
 
+std::vector<std::string> TomlSection::texts(std::string_view key) const {
+  std::vector<std::string> found;
+  const toml::node* node = table_->get(key);
+  if (!node) return found;
+  const auto add = [&](const toml::node& value) {
+    if (const auto text = value.value_exact<std::string>())
+      found.push_back(*text);
+    else if (value.is_number())
+      found.push_back(found_text(value));
+    else
+      refuse(key, "text, a number or a list of such");
+  };
+  if (const toml::array* list = node->as_array())
+    for (const toml::node& value : *list) add(value);
+  else
+    add(*node);
+  return found;
+}
+
+bool TomlSection::is_table(std::string_view key) const {
+  const toml::node* node = table_->get(key);
+  return node && node->is_table();
+}
+
+std::map<std::string, std::vector<std::string>> TomlSection::lists(std::string_view key) const {
+  std::map<std::string, std::vector<std::string>> found;
+  const toml::node* node = table_->get(key);
+  if (!node) return found;
+  if (!node->is_table()) refuse(key, "a table");
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : *node->as_table()) names.push_back(name.str());
+  const TomlSection inside(path_, std::string(key), *node->as_table(), names);
+  for (const std::string_view name : names) found[std::string(name)] = inside.texts(name);
+  return found;
+}
+
+std::vector<TomlSection> TomlSection::sections(std::string_view key,
+                                               std::vector<std::string_view> keys) const {
+  std::vector<TomlSection> found;
+  const toml::node* node = table_->get(key);
+  if (!node) return found;
+  const toml::array* list = node->as_array();
+  if (!list) refuse(key, "a list of tables");
+  for (const toml::node& item : *list) {
+    if (!item.is_table()) refuse(key, "a list of tables");
+    found.emplace_back(path_, std::string(key), *item.as_table(), keys);
+  }
+  return found;
+}
+
 }  // namespace udv::cli

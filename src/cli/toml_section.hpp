@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,13 @@ class TomlSection {
   std::vector<Index> wholes(std::string_view key, Index smallest) const;
   /// A list of lists [x, y] of whole numbers.
   std::vector<std::pair<Index, Index>> pairs(std::string_view key) const;
+  /// A value or a list of values as text; empty where the key is not there.
+  std::vector<std::string> texts(std::string_view key) const;
+  bool is_table(std::string_view key) const;
+  /// Every key of the table `key` with its value or values as text.
+  std::map<std::string, std::vector<std::string>> lists(std::string_view key) const;
+  /// The tables [[key]], which may be none.
+  std::vector<TomlSection> sections(std::string_view key, std::vector<std::string_view> keys) const;
   std::optional<TomlSection> section(std::string_view key,
                                      std::vector<std::string_view> keys) const;
 

@@ -6,7 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/progress.hpp"
+#include "cli/live.hpp"
 #include "cli/training_flags.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
@@ -106,10 +106,12 @@ ExitCode run_as(const Flags& flags) {
   catch_interrupts();
   const Index batch = options.batch > 0 ? options.batch : data.training.size();
   const Index steps = options.epochs * ((data.training.size() + batch - 1) / batch);
-  ProgressBar progress(steps, flags.common.time_limit, flags.common.quiet,
-                       {"step", "loss", "width"});
+  const ProgressTotal total{steps, flags.common.time_limit};
+  const ProgressWords words{"step", "loss", "width"};
+  ProgressBar progress(total, flags.common.quiet, words);
+  auto live = std::make_unique<LiveFile>(folder, "train", total, words);
   net::TrainHooks<Real> hooks;
-  std::vector<Observer> observers{progress.observer(), stop_on_interrupt()};
+  std::vector<Observer> observers{progress.observer(), live->observer(), stop_on_interrupt()};
   if (flags.common.time_limit > 0)
     observers.push_back(time_limit(flags.common.time_limit + (resumed ? resumed->seconds : 0)));
   hooks.observer = combine(std::move(observers));
@@ -121,6 +123,7 @@ ExitCode run_as(const Flags& flags) {
   };
   const net::TrainResult<Real> result = net::train(data.training, data.test, options, hooks);
   progress.clear();
+  live.reset();
   for (const char* name : {"run.json", "model.safetensors", "history.csv"})
     remove_file(folder / name);
   if (result.stop == TrainStop::kInterrupted) {
@@ -141,6 +144,7 @@ ExitCode run_as(const Flags& flags) {
   net::write_run<Real>(
       folder, {result, model, options, figures, data.training.size(), data.test.size()}, info);
   if (result.stop != TrainStop::kTimeLimit) remove_file(checkpoint);
+  leave_report(flags.common, "train", folder);
   if (!flags.common.quiet) print_summary(data, result, options, figures, folder);
   return exit_code(result.stop);
 }

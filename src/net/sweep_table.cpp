@@ -76,7 +76,15 @@ bool same_but_seeds(const SweepCell& a, const SweepCell& b) {
 
 struct Metric {
   std::vector<double> values;
+  double stable_rank = 0, effective_rank = 0, rank_99 = 0;  // sums
   Index diverged = 0;
+
+  void add(const SweepRow& row) {
+    values.push_back(row.test_accuracy.value_or(row.test_loss));
+    stable_rank += row.stable_rank;
+    effective_rank += row.effective_rank;
+    rank_99 += static_cast<double>(row.rank_99);
+  }
 };
 
 void fill(const Metric& metric, SweepSummary& summary) {
@@ -85,6 +93,9 @@ void fill(const Metric& metric, SweepSummary& summary) {
   const auto n = static_cast<double>(metric.values.size());
   summary.mean = std::numeric_limits<double>::quiet_NaN();
   if (metric.values.empty()) return;
+  summary.stable_rank = metric.stable_rank / n;
+  summary.effective_rank = metric.effective_rank / n;
+  summary.rank_99 = metric.rank_99 / n;
   summary.mean = 0;
   for (const double value : metric.values) summary.mean += value / n;
   double squares = 0;
@@ -153,7 +164,7 @@ std::vector<SweepSummary> summarise(const std::vector<SweepRow>& rows) {
     Metric& metric = metrics[static_cast<size_t>(at - summaries.begin())];
     accuracy = accuracy || row.test_accuracy.has_value();
     if (row.status == "done")
-      metric.values.push_back(row.test_accuracy.value_or(row.test_loss));
+      metric.add(row);
     else
       ++metric.diverged;
   }

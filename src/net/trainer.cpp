@@ -171,6 +171,8 @@ class Trainer {
     record.objective = value;
     record.rank = network_.sizes().hidden;
     record.step = rate_;
+    const std::function<Vector<double>()> sizes = [this] { return quick_spectrum(network_); };
+    record.column_sizes = &sizes;
     const double per_step =
         (record.seconds - state_.seconds) / static_cast<double>(++steps_here_ + skipped_);
     const auto skip = static_cast<Index>(kLookSeconds / std::max(per_step, 1e-7));

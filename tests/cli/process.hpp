@@ -74,6 +74,9 @@ class Process {
     return false;
   }
 
+  /// What it has said so far.
+  std::string output() const { return file_text(out_); }
+
   Outcome wait() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     int status = 0;

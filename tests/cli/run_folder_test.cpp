@@ -112,8 +112,8 @@ TEST(RunFolder, HoldsTheFilesOfARectangularRun) {
   complete_small(cli);
   std::vector<std::string> names;
   for (const auto& [name, bytes] : cli.files("out")) names.push_back(name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"U.npy", "V.npy", "d.npy", "history.csv", "run.json"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"U.npy", "V.npy", "d.npy", "history.csv",
+                                             "report.html", "run.json"}));
 }
 
 TEST(RunFolder, FactorsReproduceTheKnownEntries) {

@@ -18,6 +18,9 @@ struct IterationRecord {
   double norm_u = 0;     ///< |U|_F of the scaled problem
   double max_d = 0;
   double step = 0;  ///< gradient step, or the damping of a second-order step
+  /// Sizes of the columns that are there, largest first, worked out when called: d_j |u_j| |v_j|,
+  /// or the singular values of UD. To be used during the observer's call alone; may be nullptr.
+  const std::function<Vector<double>()>* column_sizes = nullptr;
 };
 
 /// What an observer wants to happen next.

@@ -82,12 +82,19 @@ struct SweepSummary {
   SweepCell cell;  ///< seeds do not count
   Index runs = 0, diverged = 0;
   double mean = 0, deviation = 0;
+  double stable_rank = 0, effective_rank = 0, rank_99 = 0;  ///< means over the runs that ended well
   bool best = false;  ///< of the learning rates of this variant, optimizer and decay
 };
 
 /// Of rows of one sweep, in the order of first appearance. The metric is test_accuracy where there
 /// is one (larger is better), else test_loss. Runs that diverged are counted, not averaged.
 std::vector<SweepSummary> summarise(const std::vector<SweepRow>& rows);
+
+/// run.json of a sweep: the summary of each cell under /cells/OPTIMIZER/VARIANT/RATE ("0.001", or
+/// "0.001, decay 0.01"), the best learning rate of each under /best/OPTIMIZER/VARIANT, and the
+/// paper's figures for `dataset` beside them.
+void write_sweep_run(const std::filesystem::path& folder, const std::vector<SweepRow>& rows,
+                     const std::string& dataset);
 
 /// The number that the paper prints for this data set ("HPART", "MNIST/MaxViT-T", ...), if any.
 std::optional<double> paper_value(const std::string& dataset, const std::string& optimizer,

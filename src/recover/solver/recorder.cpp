@@ -31,6 +31,17 @@ IterationRecord record_of(const BasicGradientState<Scalar>& state, Index iterati
   return record;
 }
 
+// d_j |u_j| |v_j|, largest first.
+template <typename Scalar>
+Vector<double> column_sizes(const Factorization<Scalar>& factors) {
+  const auto& Z = factors.stack();
+  Vector<double> sizes = (factors.d().array() * Z.U().colwise().norm().transpose().array() *
+                          Z.V().colwise().norm().transpose().array())
+                             .template cast<double>();
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  return sizes;
+}
+
 }  // namespace
 
 Recorder::Recorder(Recording recording, Observer observer)
@@ -59,7 +70,10 @@ Verdict Recorder::observe(const BasicGradientState<Scalar>& state, double unit) 
     keep(latest_);
     keep_columns(state);
   }
-  return notify(latest_);
+  const std::function<Vector<double>()> sizes = [&state] { return column_sizes(state.factors); };
+  IterationRecord shown = latest_;
+  shown.column_sizes = &sizes;
+  return notify(shown);
 }
 
 template <typename Scalar>

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace udv::report {
+
+/// One self-contained HTML page of the runs in these folders, or in the folders below them: tables,
+/// charts and pictures, nothing loaded from elsewhere. Written atomically. Throws IoError where a
+/// folder has no run or a file of it is damaged.
+void write_report(const std::filesystem::path& html, const std::string& title,
+                  const std::vector<std::filesystem::path>& folders);
+
+/// The same as JSON (web/README.md), of a run that may still go on: what its live.json tells is
+/// in it.
+std::string live_report(const std::string& title, const std::filesystem::path& folder);
+
+/// The page that follows a run: it asks its server for /events. A plain page of the run as it
+/// stands where this build has no charts.
+std::string watch_page(const std::string& title, const std::filesystem::path& folder);
+
+/// False: this build has no charts, and reports are plain tables.
+bool has_charts();
+
+}  // namespace udv::report

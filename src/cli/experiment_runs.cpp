@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "cli/experiment_runs.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "cli/exit_code.hpp"
+#include "cli/interrupt.hpp"
+#include "udv/core/error.hpp"
+#include "udv/core/version.hpp"
+#include "udv/io/file.hpp"
+
+extern char** environ;
+
+namespace udv::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using report::Experiment;
+using report::ExperimentRun;
+
+constexpr const char* kStamp = "command.txt";
+constexpr const char* kLog = "log.txt";
+
+// All that fixes the numbers of a run.
+std::string stamp_of(const ExperimentRun& run) {
+  std::string text = message("udv ", version(), "\n");
+  for (const std::string& word : run.command) text += word + " ";
+  return text + "\n" + run.spec;
+}
+
+bool same_command(const ExperimentRun& run, const fs::path& folder) {
+  const fs::path stamp = folder / kStamp;
+  return fs::exists(stamp) && io::read_bytes(stamp) == stamp_of(run);
+}
+
+bool is_done(const ExperimentRun& run, const fs::path& folder) {
+  return fs::exists(folder / "run.json") && same_command(run, folder);
+}
+
+// A clean folder for a run, or the one with its checkpoint.
+void prepare(const ExperimentRun& run, const fs::path& folder) {
+  if (!same_command(run, folder)) fs::remove_all(folder);
+  fs::create_directories(folder);
+  io::write_atomically(folder / kStamp, stamp_of(run));
+  if (!run.spec.empty()) io::write_atomically(folder.string() + ".toml", run.spec);
+}
+
+std::vector<std::string> arguments_of(const ExperimentRun& run, const fs::path& folder,
+                                      int threads) {
+  std::vector<std::string> words{"udv"};
+  words.insert(words.end(), run.command.begin(), run.command.end());
+  words.insert(words.end(), {"--out", folder.string(), "--report", "off", "--quiet", "--threads",
+                             std::to_string(threads)});
+  if (fs::exists(folder / "checkpoint.bin")) words.push_back("--resume");
+  return words;
+}
+
+/// A run in a process of its own.
+class Child {
+ public:
+  Child(const ExperimentRun& run, fs::path folder, int threads)
+      : name_(run.name), folder_(std::move(folder)) {
+    prepare(run, folder_);
+    std::vector<std::string> words = arguments_of(run, folder_, threads);
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, (folder_ / kLog).c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    const int failure =
+        posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    require<IoError>(failure == 0, "a process cannot be started: ", std::strerror(failure));
+  }
+
+  bool ended() {
+    int status = 0;
+    if (process_ == 0 || ::waitpid(process_, &status, WNOHANG) != process_) return process_ == 0;
+    process_ = 0;
+    code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return true;
+  }
+  void interrupt() { ::kill(process_, SIGINT); }
+
+  // "" where the run left results.
+  std::string error() const {
+    const bool good =
+        (code_ == kDone || code_ == kNotConverged) && fs::exists(folder_ / "run.json");
+    if (good || code_ == kInterrupted) return "";
+    std::string log = io::read_bytes(folder_ / kLog);
+    while (log.ends_with('\n')) log.pop_back();
+    return fmt::format(
+        "{}: {}", name_,
+        log.empty() ? fmt::format("exit code {}", code_) : log.substr(log.rfind('\n') + 1));
+  }
+
+ private:
+  std::string name_;
+  fs::path folder_;
+  pid_t process_ = 0;
+  int code_ = 0;
+};
+
+/// The runs of one stage, so many at a time.
+class Stage {
+ public:
+  Stage(const Experiment& experiment, const fs::path& folder, int stage, int threads)
+      : folder_(folder), threads_(threads) {
+    for (const ExperimentRun& run : experiment.runs)
+      if (run.stage == stage && !is_done(run, folder / run.name)) waiting_.push_back(&run);
+    std::reverse(waiting_.begin(), waiting_.end());
+    each_ = std::max(1, threads / std::max(1, static_cast<int>(waiting_.size())));
+  }
+
+  bool running() const { return !waiting_.empty() || !children_.empty(); }
+
+  void step(RunsResult& result, Index& done) {
+    const bool stop = result.interrupted || !result.error.empty();
+    if (stop) waiting_.clear();
+    while (!waiting_.empty() && static_cast<int>(children_.size()) * each_ < threads_) {
+      children_.emplace_back(*waiting_.back(), folder_ / waiting_.back()->name, each_);
+      waiting_.pop_back();
+    }
+    std::erase_if(children_, [&](Child& child) {
+      if (!child.ended()) return false;
+      if (result.error.empty()) result.error = child.error();
+      ++done;
+      return true;
+    });
+    if (interrupted() && !result.interrupted) {
+      result.interrupted = true;
+      for (Child& child : children_) child.interrupt();
+    }
+  }
+
+ private:
+  const fs::path& folder_;
+  int threads_, each_ = 1;
+  std::vector<const ExperimentRun*> waiting_;
+  std::vector<Child> children_;
+};
+
+}  // namespace
+
+bool is_finished(const Experiment& experiment, const fs::path& folder) {
+  return std::all_of(experiment.runs.begin(), experiment.runs.end(),
+                     [&](const auto& run) { return is_done(run, folder / run.name); });
+}
+
+RunsResult run_commands(const Experiment& experiment, const fs::path& folder, int threads,
+                        const std::function<void(Index)>& progress) {
+  RunsResult result;
+  Index done = 0;
+  for (const ExperimentRun& run : experiment.runs) done += is_done(run, folder / run.name) ? 1 : 0;
+  const int stages = experiment.runs.empty() ? 0 : experiment.runs.back().stage + 1;
+  fs::create_directories(folder);
+  for (int s = 0; s < stages && !result.interrupted && result.error.empty(); ++s) {
+    Stage stage(experiment, folder, s, threads);
+    for (int tick = 0; stage.running(); ++tick) {
+      stage.step(result, done);
+      if (tick % 10 == 0) progress(done);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  progress(done);
+  return result;
+}
+
+}  // namespace udv::cli

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#include "charts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "thinning.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/npy.hpp"
+
+namespace udv::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kIteration = "iteration";
+constexpr const char* kEpoch = "epoch";
+
+// history.csv of a finished run, what live.json has of a running one.
+NumberTable history_of(const RunView& run) {
+  if (fs::exists(run.folder / "history.csv") && !run.run.empty())
+    return read_numbers(run.folder / "history.csv");
+  NumberTable table;
+  if (!run.live.is_object() || !run.live.contains("history")) return table;
+  for (const auto& [name, values] : run.live["history"].items())
+    for (const Json& value : values)
+      table[name].push_back(value.is_number() ? value.get<double>() : NAN);
+  return table;
+}
+
+const char* time_of(const NumberTable& history) {
+  return history.contains(kEpoch) ? kEpoch : kIteration;
+}
+
+Series series_of(const ChartRun& run, const NumberTable& history, const std::string& y) {
+  Series series;
+  series.name = run.label;
+  series.dash = run.view->classical();
+  series.color = run.color;
+  series.x = history.at(time_of(history));
+  series.y = history.at(y);
+  return series;
+}
+
+bool all_missing(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+}
+
+std::vector<std::vector<double>> rows_at(const io::Array& array,
+                                         const std::vector<std::size_t>& which, std::size_t most) {
+  const auto cols = static_cast<std::size_t>(array.shape.at(1));
+  std::vector<std::vector<double>> rows;
+  for (const std::size_t row : which) {
+    const auto begin = array.values.begin() + static_cast<std::ptrdiff_t>(row * cols);
+    rows.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(std::min(cols, most)));
+  }
+  return rows;
+}
+
+const io::Array& array_named(const fs::path& path,
+                             const std::vector<std::pair<std::string, io::Array>>& arrays,
+                             const char* name) {
+  for (const auto& [own, array] : arrays)
+    if (own == name) return array;
+  throw IoError(message(path.string(), ": array '", name, "' expected, not found"));
+}
+
+}  // namespace
+
+std::vector<Json> history_chart(const std::string& title, const std::vector<ChartRun>& runs,
+                                const std::string& y, bool log, const Detail& detail) {
+  std::vector<Series> series;
+  const char* time = kIteration;
+  for (const ChartRun& run : runs) {
+    const NumberTable history = history_of(*run.view);
+    if (!history.contains(y) || !history.contains(time_of(history)) || all_missing(history.at(y)))
+      continue;
+    time = time_of(history);
+    series.push_back(series_of(run, history, y));
+    series.back().step = y == "rank" || y == "live_width";
+  }
+  if (series.empty()) return {};
+  std::string words = y;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return {lines_block(title, {time, log && time == kIteration}, {words, log}, series, {},
+                      detail.buckets)};
+}
+
+std::vector<Json> spectra_chart(const std::string& title, const std::vector<ChartRun>& runs,
+                                bool relative, const Detail& detail) {
+  std::vector<Series> series;
+  for (const ChartRun& run : runs) {
+    std::vector<double> values = run.view->numbers("spectrum");
+    if (values.empty() && run.view->live.is_object() && run.view->live.contains("column_sizes"))
+      values = run.view->live["column_sizes"].get<std::vector<double>>();
+    if (values.empty() || !(values.front() > 0)) continue;
+    values.resize(std::min(values.size(), detail.spectrum));
+    Series one;
+    one.name = run.label;
+    one.dash = run.view->classical();
+    one.color = run.color;
+    const double unit = relative ? values.front() : 1;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      one.x.push_back(static_cast<double>(i + 1));
+      one.y.push_back(values[i] / unit);
+    }
+    series.push_back(std::move(one));
+  }
+  if (series.empty()) return {};
+  Json block = lines_block(title, {"index i", false}, {relative ? "σᵢ / σ₁" : "σᵢ", true}, series,
+                           {}, detail.spectrum);
+  block["points"] = true;
+  return {block};
+}
+
+std::vector<Json> training_charts(const std::vector<ChartRun>& runs, const Detail& detail) {
+  std::vector<Series> losses, accuracies;
+  int color = 0;
+  for (const ChartRun& run : runs) {
+    const NumberTable history = history_of(*run.view);
+    if (!history.contains("train_loss")) continue;
+    const std::string name = runs.size() > 1 ? run.label + ", " : "";
+    for (const char* kind : {"train", "test"}) {
+      Series one = series_of(run, history, std::string(kind) + "_loss");
+      one.name = name + kind;
+      one.dash = std::string_view(kind) == "train";
+      one.color = run.color >= 0 ? run.color : color;
+      losses.push_back(std::move(one));
+    }
+    if (!all_missing(history.at("test_accuracy")))
+      accuracies.push_back(series_of(run, history, "test_accuracy"));
+    Series width = series_of(run, history, "live_width");
+    width.panel = "live neurons";
+    width.step = true;
+    if (!accuracies.empty()) accuracies.push_back(width);
+    ++color;
+  }
+  std::vector<Json> blocks;
+  if (!losses.empty())
+    blocks.push_back(lines_block("Loss", {kEpoch}, {"loss", true}, losses, {}, detail.buckets));
+  if (!accuracies.empty())
+    blocks.push_back(lines_block("Test accuracy and live neurons", {kEpoch}, {"test accuracy"},
+                                 accuracies, {}, detail.buckets));
+  return blocks;
+}
+
+std::vector<Json> columns_chart(const std::string& title, const RunView& run,
+                                const Detail& detail) {
+  const fs::path path = run.folder / "columns.npz";
+  if (detail.frames == 0 || !fs::exists(path)) return {};
+  constexpr std::size_t kMostColumns = 128;
+  const auto arrays = io::read_npz(path);
+  const io::Array& iteration = array_named(path, arrays, "iteration");
+  const auto which = log_spread(iteration.values.size(), detail.frames);
+  std::vector<double> times;
+  for (const std::size_t i : which) times.push_back(iteration.values[i]);
+  std::vector<BarsPanel> panels;
+  for (const auto& [name, shown] : {std::pair{"norm_u", "‖uⱼ‖"}, std::pair{"d", "dⱼ"}}) {
+    if (run.classical() && std::string_view(name) == "d") continue;
+    const io::Array& values = array_named(path, arrays, name);
+    require<IoError>(
+        values.shape.size() == 2 && values.shape[0] == static_cast<Index>(iteration.values.size()),
+        path.string(), ": ", name, ": shape ", io::shape_text(values.shape), " found, ",
+        iteration.values.size(), " rows expected");
+    panels.push_back({shown, rows_at(values, which, kMostColumns)});
+  }
+  return {bars_block(title, "column j", times, panels)};
+}
+
+std::vector<Json> pruning_chart(const std::string& title, const std::vector<ChartRun>& runs) {
+  std::vector<Series> series;
+  bool classes = false;
+  for (const ChartRun& run : runs) {
+    const fs::path path = run.view->folder / "curve.csv";
+    if (!fs::exists(path)) continue;
+    const NumberTable curve = read_numbers(path);
+    if (!curve.contains("neurons") || !curve.contains("loss")) continue;
+    classes = curve.contains("accuracy") && !all_missing(curve.at("accuracy"));
+    for (const auto& [column, values] : curve) {
+      const std::string wanted = classes ? "accuracy" : "change";
+      if (!column.ends_with(wanted) || all_missing(values)) continue;
+      const auto bar = column.rfind('_');
+      const std::string other = bar == column.npos ? "" : column.substr(0, bar);
+      Series one;
+      one.name = run.label;
+      if (!other.empty() && other != "relative") one.name += ", " + other;
+      one.dash = other.empty() || other == "relative" ? run.view->classical() : true;
+      one.color = run.color;
+      one.x = curve.at("neurons");
+      for (const double value : values) one.y.push_back(classes ? value : 100 * value);
+      series.push_back(std::move(one));
+    }
+  }
+  if (series.empty()) return {};
+  if (classes) return {lines_block(title, {"neurons kept", true}, {"accuracy"}, series)};
+  return {lines_block(title, {"neurons kept", true}, {"change of the loss, %", true}, series,
+                      {{0.1, "0.1 %"}})};
+}
+
+std::vector<Json> picture_blocks(const RunView& run) {
+  std::vector<Json> blocks;
+  for (const char* kind : {"amplitude", "phase", "picture"}) {
+    std::vector<fs::path> snapshots;
+    for (const auto& entry : fs::directory_iterator(run.folder)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with(std::string(kind) + "-") && name.ends_with(".png"))
+        snapshots.push_back(entry.path());
+    }
+    std::sort(snapshots.begin(), snapshots.end());
+    const fs::path last = run.folder / (std::string(kind) + ".png");
+    std::vector<Json> items;
+    for (const fs::path& path : snapshots) {
+      const std::string stem = path.stem().string();
+      items.push_back(picture(
+          fmt::format("iteration {}", std::atoll(stem.c_str() + stem.rfind('-') + 1)), path));
+    }
+    if (fs::exists(last)) items.push_back(picture("result", last));
+    if (items.size() > 1)
+      blocks.push_back(pictures_block(std::string(kind) + ", step by step", items));
+    if (!snapshots.empty() && fs::exists(last))
+      blocks.push_back(
+          compare_block(std::string(kind) + ": start and result", items.front(), items.back()));
+    const fs::path truth = run.folder / "truth.png";
+    if (std::string_view(kind) == "picture" && fs::exists(last) && fs::exists(truth))
+      blocks.push_back(compare_block("Recovered and true image", picture("recovered", last),
+                                     picture("true", truth)));
+    else if (snapshots.empty() && fs::exists(last))
+      blocks.push_back(pictures_block(kind, items));
+  }
+  return blocks;
+}
+
+}  // namespace udv::report

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+#include "experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "udv/core/error.hpp"
+#include "udv/report/terminal.hpp"
+
+namespace udv::report {
+namespace {
+
+namespace fs = std::filesystem;
+using Views = std::map<std::string, RunView>;
+
+Views read_views(const Experiment& experiment, const fs::path& folder) {
+  Views views;
+  for (const ExperimentRun& run : experiment.runs)
+    if (fs::exists(folder / run.name / "run.json"))
+      views.emplace(run.name, read_run(folder / run.name, run.name));
+  return views;
+}
+
+// NaN where there is no such figure; 0 past the end of a list: a spectrum that has ended.
+double figure_of(const RunView& run, const std::string& pointer) {
+  const Json::json_pointer path(pointer);
+  if (run.run.contains(path)) {
+    const Json& value = run.run[path];
+    return value.is_number() ? value.get<double>() : NAN;
+  }
+  const Json::json_pointer parent = path.parent_pointer();
+  return run.run.contains(parent) && run.run[parent].is_array() ? 0 : NAN;
+}
+
+double quantity_of(const RunView& run, const Quantity& quantity) {
+  double value = figure_of(run, quantity.figure);
+  if (!quantity.divide_by.empty()) value /= figure_of(run, quantity.divide_by);
+  return value - quantity.minus;
+}
+
+double value_of(const Views& views, const Quantity& quantity);
+
+bool counts(const Views& views, const RunView& run, const Quantity& quantity) {
+  if (!fits(quantity.of, run.name)) return false;
+  if (quantity.only_figure.empty()) return true;
+  Quantity others;
+  others.of = quantity.only_of;
+  others.figure = quantity.only_figure;
+  others.take = "mean";
+  return figure_of(run, quantity.only_figure) <= quantity.only_times * value_of(views, others);
+}
+
+double value_of(const Views& views, const Quantity& quantity) {
+  std::vector<double> values;
+  for (const auto& [name, view] : views)
+    if (counts(views, view, quantity)) values.push_back(quantity_of(view, quantity));
+  if (values.empty() ||
+      std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }))
+    return NAN;
+  if (quantity.take == "max") return *std::max_element(values.begin(), values.end());
+  if (quantity.take == "min") return *std::min_element(values.begin(), values.end());
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+std::string shown(double value) {
+  return std::isnan(value) ? "nothing" : number(value);
+}
+
+CheckResult apply(const Check& check, const Views& views) {
+  const double ours = value_of(views, check.value);
+  const double reference = check.other ? value_of(views, *check.other) : check.number;
+  const double bound = check.times * reference;
+  CheckResult result;
+  result.name = check.text;
+  result.paper = check.paper;
+  result.ours = shown(ours);
+  const char* const sign = check.relation == "at-most"    ? "≤"
+                           : check.relation == "at-least" ? "≥"
+                                                          : "=";
+  result.wanted = fmt::format("{} {}", sign, shown(bound));
+  if (check.other && check.times != 1)
+    result.wanted += fmt::format(" ({:g} × {})", check.times, shown(reference));
+  result.ok = check.relation == "at-most"    ? ours <= bound
+              : check.relation == "at-least" ? ours >= bound
+                                             : ours == bound;
+  return result;
+}
+
+// Series of one colour belong together.
+class Colors {
+ public:
+  int of(const std::string& color) {
+    if (color.empty()) return -1;
+    return numbers_.emplace(color, static_cast<int>(numbers_.size())).first->second;
+  }
+
+ private:
+  std::map<std::string, int> numbers_;
+};
+
+struct Scene {
+  const Experiment& experiment;
+  const Views& views;
+  const fs::path& folder;
+
+  std::vector<ChartRun> runs(const std::string& pattern) const {
+    std::vector<ChartRun> chosen;
+    Colors colors;
+    for (const ExperimentRun& run : experiment.runs) {
+      const int color = colors.of(run.color);
+      if (fits(pattern, run.name) && views.contains(run.name))
+        chosen.push_back({&views.at(run.name), run.label, color});
+    }
+    return chosen;
+  }
+};
+
+using Blocks = std::vector<Json>;
+
+Blocks history_blocks(const Chart& chart, const Scene& scene) {
+  return history_chart(chart.title, scene.runs(chart.of), chart.y, chart.log);
+}
+
+Blocks spectra_blocks(const Chart& chart, const Scene& scene) {
+  return spectra_chart(chart.title, scene.runs(chart.of), true);
+}
+
+Blocks training_blocks(const Chart& chart, const Scene& scene) {
+  return training_charts(scene.runs(chart.of));
+}
+
+Blocks columns_blocks(const Chart& chart, const Scene& scene) {
+  Blocks blocks;
+  for (const ChartRun& run : scene.runs(chart.of))
+    for (Json& block : columns_chart(chart.title + ": " + run.label, *run.view))
+      blocks.push_back(std::move(block));
+  return blocks;
+}
+
+Blocks pruning_blocks(const Chart& chart, const Scene& scene) {
+  return pruning_chart(chart.title, scene.runs(chart.of));
+}
+
+Blocks sweep_blocks(const Chart& chart, const Scene& scene) {
+  Blocks blocks;
+  for (const ChartRun& run : scene.runs(chart.of))
+    for (Json& block : sweep_tables(*run.view)) blocks.push_back(std::move(block));
+  return blocks;
+}
+
+// Snapshots of each run, one strip a run.
+Blocks snapshot_blocks(const Chart& chart, const Scene& scene) {
+  Blocks blocks;
+  for (const ChartRun& run : scene.runs(chart.of))
+    for (Json& block : picture_blocks(*run.view)) {
+      if (block["kind"] != "pictures" || !block["title"].get<std::string>().starts_with(chart.y))
+        continue;
+      block["title"] = chart.title + ": " + run.label;
+      blocks.push_back(std::move(block));
+    }
+  return blocks;
+}
+
+Blocks compare_blocks(const Chart& chart, const Scene& scene) {
+  const fs::path before = scene.folder / chart.before, after = scene.folder / chart.after;
+  if (!fs::is_regular_file(before) || !fs::is_regular_file(after)) return {};
+  return {compare_block(chart.title, picture(chart.before, before), picture(chart.after, after))};
+}
+
+Blocks table_blocks(const Chart& chart, const Scene& scene) {
+  std::vector<std::string> columns{"run"};
+  for (const auto& [name, figure] : chart.figures) columns.push_back(name);
+  std::vector<Json> rows;
+  for (const ChartRun& run : scene.runs(chart.of)) {
+    Json row = Json::array({run.label});
+    for (const auto& [name, figure] : chart.figures)
+      row.push_back(shown(quantity_of(*run.view, figure)));
+    rows.push_back(std::move(row));
+  }
+  return {table_block(chart.title, columns, std::move(rows))};
+}
+
+// Figures against a variable of the runs, one line for each figure and value of `series`.
+Blocks figures_blocks(const Chart& chart, const Scene& scene) {
+  std::map<std::string, std::map<double, double>> lines;
+  std::vector<std::string> order;
+  for (const ExperimentRun& run : scene.experiment.runs) {
+    if (!fits(chart.of, run.name) || !scene.views.contains(run.name)) continue;
+    for (const auto& [name, figure] : chart.figures) {
+      const auto variable = run.variables.find(chart.series);
+      std::string line = variable == run.variables.end() ? name : variable->second;
+      if (variable != run.variables.end() && chart.figures.size() > 1) line += ", " + name;
+      if (!lines.contains(line)) order.push_back(line);
+      lines[line][std::atof(run.variables.at(chart.x).c_str())] =
+          quantity_of(scene.views.at(run.name), figure);
+    }
+  }
+  std::vector<Series> series;
+  for (const std::string& name : order) {
+    Series one;
+    one.name = name;
+    one.dash = name == "UV" || name == "bm";
+    for (const auto& [x, y] : lines[name]) one.x.push_back(x), one.y.push_back(y);
+    series.push_back(std::move(one));
+  }
+  Json block = lines_block(chart.title, {chart.x, true}, {chart.y, chart.log}, series);
+  block["points"] = true;
+  return {block};
+}
+
+struct ChartKind {
+  const char* name;
+  Blocks (*blocks)(const Chart&, const Scene&);
+};
+
+constexpr ChartKind kChartKinds[] = {{"history", history_blocks},   {"spectra", spectra_blocks},
+                                     {"training", training_blocks}, {"columns", columns_blocks},
+                                     {"pruning", pruning_blocks},   {"sweep", sweep_blocks},
+                                     {"compare", compare_blocks},   {"snapshots", snapshot_blocks},
+                                     {"table", table_blocks},       {"figures", figures_blocks}};
+
+Json commands_block(const Experiment& experiment) {
+  std::string text;
+  for (const ExperimentRun& run : experiment.runs) {
+    text += text.empty() ? "udv" : "\nudv";
+    for (const std::string& word : run.command) text += " " + word;
+  }
+  return {{"kind", "text"}, {"title", "Commands"}, {"text", text}, {"code", true}};
+}
+
+}  // namespace
+
+std::string_view to_string(Status status) {
+  return status == Status::kSeen ? "seen" : status == Status::kNotSeen ? "not seen" : "not run";
+}
+
+std::vector<std::string> chart_kinds() {
+  std::vector<std::string> names;
+  for (const ChartKind& kind : kChartKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+bool fits(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return pattern == name;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (size_t from = star; from <= name.size(); ++from)
+    if (fits(rest, name.substr(from))) return true;
+  return false;
+}
+
+Outcome evaluate(const Experiment& experiment, const fs::path& folder) {
+  const Views views = read_views(experiment, folder);
+  Outcome outcome;
+  if (views.size() < experiment.runs.size() || views.empty()) {
+    outcome.note = fmt::format("{} of {} runs are there", views.size(), experiment.runs.size());
+    return outcome;
+  }
+  bool all = true;
+  for (const Check& check : experiment.checks) {
+    outcome.checks.push_back(apply(check, views));
+    all = all && outcome.checks.back().ok;
+  }
+  for (const auto& [name, view] : views) outcome.seconds += view.number("seconds").value_or(0);
+  outcome.status = all ? Status::kSeen : Status::kNotSeen;
+  return outcome;
+}
+
+Json experiment_section(const Experiment& experiment, const Outcome& outcome,
+                        const fs::path& folder) {
+  const bool run = outcome.status != Status::kNotRun;
+  Json section = {{"id", experiment.name},
+                  {"title", experiment.title},
+                  {"where", experiment.where + ", " + experiment.name},
+                  {"status", to_string(outcome.status)},
+                  {"claim", experiment.claim},
+                  {"open", run}};
+  if (!experiment.rule.empty()) section["rule"] = experiment.rule;
+  if (!outcome.note.empty()) section["note"] = outcome.note;
+  section["checks"] = Json::array();
+  for (const CheckResult& check : outcome.checks)
+    section["checks"].push_back({{"name", check.name},
+                                 {"ours", check.ours},
+                                 {"wanted", check.wanted},
+                                 {"paper", check.paper},
+                                 {"ok", check.ok}});
+  section["blocks"] = Json::array();
+  if (!run) return section;
+  const Views views = read_views(experiment, folder);
+  const Scene scene{experiment, views, folder};
+  for (const Chart& chart : experiment.charts)
+    for (const ChartKind& kind : kChartKinds)
+      if (chart.kind == kind.name)
+        for (Json& block : kind.blocks(chart, scene)) section["blocks"].push_back(std::move(block));
+  section["blocks"].push_back(commands_block(experiment));
+  return section;
+}
+
+}  // namespace udv::report

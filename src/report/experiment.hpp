@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "charts.hpp"
+
+namespace udv::report {
+
+/// One number out of the run.json files of some runs: a figure, over another one, less a constant,
+/// and of all runs the largest, smallest or mean.
+struct Quantity {
+  std::string of = "*";      ///< names of runs, * for any text
+  std::string figure;        ///< JSON pointer, "/spectrum/3"; past the end of a list is 0
+  std::string divide_by;     ///< another one, or nothing
+  double minus = 0;          ///< taken off after the division
+  std::string take = "max";  ///< max, min, mean
+  /// Only runs whose `only_figure` is at most `only_times` its mean over `only_of`; all where
+  /// empty.
+  std::string only_figure, only_of;
+  double only_times = 1;
+};
+
+/// A rule on numbers: `value` at most, at least or equal to `number`, or to `times` another
+/// quantity.
+struct Check {
+  std::string text;
+  Quantity value;
+  std::string relation;  ///< at-most, at-least, equals
+  double number = 0;
+  std::optional<Quantity> other;
+  double times = 1;
+  std::string paper;  ///< what the paper says, for people
+};
+
+/// A chart or table of an experiment; which members count depends on the kind.
+struct Chart {
+  std::string kind, title, of = "*";
+  std::string y, x, series;  ///< history: column; figures: variables of the runs
+  std::vector<std::pair<std::string, Quantity>> figures;  ///< figures, table: name and figure
+  std::string before, after;                              ///< compare: RUN/FILE.png
+  bool log = true;
+};
+
+/// One udv command and where it stands in the charts.
+struct ExperimentRun {
+  std::string name, label, color;
+  std::vector<std::string> command;
+  std::string spec;  ///< text of the TOML file that {spec} names, for udv sweep
+  std::map<std::string, std::string> variables;
+  int stage = 0;  ///< runs of a later stage need those of earlier ones
+};
+
+/// A figure or table of the paper: what it claims, the runs that check it and the rule.
+struct Experiment {
+  std::string name, title, where, claim, rule, component;
+  std::vector<std::string> needs;  ///< files below $UDV_DATA
+  double seconds_full = 0, seconds_quick = 0;
+  std::vector<ExperimentRun> runs;
+  std::vector<Check> checks;
+  std::vector<Chart> charts;
+};
+
+enum class Status { kSeen, kNotSeen, kNotRun };
+std::string_view to_string(Status status);
+
+/// How a check came out.
+struct CheckResult {
+  std::string name, ours, wanted, paper;
+  bool ok = false;
+};
+
+struct Outcome {
+  Status status = Status::kNotRun;
+  std::string note;  ///< why it was not run
+  std::vector<CheckResult> checks;
+  double seconds = 0;
+};
+
+/// Applies the checks to the runs in `folder`/NAME. Throws IoError where a run is damaged.
+Outcome evaluate(const Experiment& experiment, const std::filesystem::path& folder);
+
+/// The section of a page; charts only where the runs are there.
+Json experiment_section(const Experiment& experiment, const Outcome& outcome,
+                        const std::filesystem::path& folder);
+
+/// The names of the kinds that `Chart::kind` may have.
+std::vector<std::string> chart_kinds();
+
+/// `name` fits `pattern`, where * stands for any text.
+bool fits(std::string_view pattern, std::string_view name);
+
+}  // namespace udv::report

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "run_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
+#include "udv/io/text_table.hpp"
+
+namespace udv::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_run(const fs::path& folder) {
+  for (const char* name : {"run.json", "live.json", "results.csv"})
+    if (fs::exists(folder / name)) return true;
+  return false;
+}
+
+constexpr int kLevels = 3;
+
+void collect(const fs::path& folder, const std::string& name, int level,
+             std::vector<RunView>& runs) {
+  if (is_run(folder)) {
+    runs.push_back(read_run(folder, name));
+    return;
+  }
+  if (level == kLevels) return;
+  std::vector<fs::path> inside;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_directory()) inside.push_back(entry.path());
+  std::sort(inside.begin(), inside.end());
+  for (const fs::path& path : inside) {
+    const std::string own = path.filename().string();
+    collect(path, level == 0 ? own : name + "/" + own, level + 1, runs);
+  }
+}
+
+// "runs" for "./runs/" and the name of the folder itself for ".".
+std::string name_of(const fs::path& folder) {
+  fs::path whole = fs::absolute(folder).lexically_normal();
+  if (whole.filename().empty()) whole = whole.parent_path();
+  return whole.filename().string();
+}
+
+}  // namespace
+
+Json read_json(const fs::path& path) {
+  try {
+    Json json = Json::parse(io::read_bytes(path));
+    require<IoError>(json.is_object(), path.string(), ": ", json.type_name(),
+                     " found, a JSON object expected");
+    return json;
+  } catch (const Json::parse_error& error) {
+    throw IoError(message(path.string(), ": byte ", error.byte, ": no JSON found"));
+  }
+}
+
+RunView read_run(const fs::path& folder, std::string name) {
+  RunView view;
+  view.folder = folder;
+  view.name = std::move(name);
+  view.run = fs::exists(folder / "run.json") ? read_json(folder / "run.json") : Json::object();
+  if (fs::exists(folder / "live.json")) view.live = read_json(folder / "live.json");
+  return view;
+}
+
+std::vector<RunView> find_runs(const std::vector<fs::path>& folders) {
+  std::vector<RunView> runs;
+  for (const fs::path& folder : folders) {
+    require<IoError>(fs::is_directory(folder), folder.string(), ": a folder of runs expected");
+    const std::size_t before = runs.size();
+    collect(folder, name_of(folder), 0, runs);
+    require<IoError>(runs.size() > before, folder.string(),
+                     ": no run.json found in it or in the folders below");
+  }
+  return runs;
+}
+
+std::string RunView::text(const char* key) const {
+  const auto at = run.find(key);
+  return at != run.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+std::optional<double> RunView::number(const char* key) const {
+  const auto at = run.find(key);
+  if (at == run.end() || !at->is_number()) return std::nullopt;
+  return at->get<double>();
+}
+
+std::vector<double> RunView::numbers(const char* key) const {
+  std::vector<double> values;
+  const auto at = run.find(key);
+  if (at == run.end() || !at->is_array()) return values;
+  for (const Json& value : *at) values.push_back(value.is_number() ? value.get<double>() : NAN);
+  return values;
+}
+
+bool RunView::classical() const {
+  for (const std::string& name : {text("method"), text("variant")})
+    if (name == "bm" || name == "uv" || name == "UV" || name == "UV-ReLU" || name == "single")
+      return true;
+  return false;
+}
+
+NumberTable read_numbers(const fs::path& csv) {
+  NumberTable numbers;
+  // A run that took no step has a history without lines.
+  const std::string text = io::read_bytes(csv);
+  if (text.find('\n') + 1 == text.size()) return numbers;
+  const io::TextTable table(csv);
+  for (std::size_t c = 0; c < table.columns().size(); ++c) {
+    std::vector<double>& column = numbers[table.columns()[c]];
+    column.reserve(static_cast<std::size_t>(table.rows()));
+    for (Index r = 0; r < table.rows(); ++r) {
+      double value = NAN;
+      column.push_back(io::parse_number(table.field(r, static_cast<Index>(c)), value) ? value
+                                                                                      : NAN);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace udv::report

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "sections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "udv/report/terminal.hpp"
+
+namespace udv::report {
+namespace {
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+struct Figure {
+  const char* key;
+  const char* shown;
+};
+
+// What people look for, in this order.
+constexpr Figure kFigures[] = {{"rank", "rank"},
+                               {"relative_residual", "relative residual"},
+                               {"relative_error", "relative error"},
+                               {"test_rmse", "test rmse"},
+                               {"held_out_residual", "held-out residual"},
+                               {"amplitude_residual", "amplitude residual"},
+                               {"test_loss", "test loss"},
+                               {"test_accuracy", "test accuracy"},
+                               {"stable_rank", "stable rank"},
+                               {"rank_99", "rank at 99 % energy"},
+                               {"live_width", "live neurons"},
+                               {"parameters", "parameters"},
+                               {"iterations", "iterations"},
+                               {"runs", "runs"}};
+
+std::string shown(double value) {
+  return value == std::floor(value) && std::abs(value) < 1e9 ? fmt::format("{:.0f}", value)
+                                                             : number(value);
+}
+
+std::string method_of(const RunView& run) {
+  const std::string method = run.text("method"), variant = run.text("variant");
+  return method.empty() ? variant : method;
+}
+
+std::string verdict_of(const RunView& run) {
+  const auto at = run.run.find("certificate");
+  return at == run.run.end() ? "" : at->value("verdict", "");
+}
+
+Facts facts_of(const RunView& run) {
+  Facts facts;
+  const auto add = [&](const char* name, const std::string& text) {
+    if (!text.empty()) facts.emplace_back(name, text);
+  };
+  add("command", run.text("command"));
+  add(run.text("method").empty() ? "variant" : "method", method_of(run));
+  add("optimizer", run.text("optimizer"));
+  for (const Figure& figure : kFigures)
+    if (const auto value = run.number(figure.key)) add(figure.shown, shown(*value));
+  add("certificate", verdict_of(run));
+  add("stopped", run.text("stop_reason"));
+  if (const auto seconds = run.number("seconds")) add("time", duration(*seconds));
+  if (const auto seed = run.number("seed")) add("seed", shown(*seed));
+  add("udv", run.text("udv"));
+  return facts;
+}
+
+Facts settings_of(const RunView& run) {
+  Facts facts;
+  const auto config = run.run.find("config");
+  if (config == run.run.end() || !config->is_object()) return facts;
+  for (const auto& [name, value] : config->items())
+    facts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+  return facts;
+}
+
+void append(std::vector<Json> more, Json& blocks) {
+  for (Json& block : more) blocks.push_back(std::move(block));
+}
+
+Json run_blocks(const RunView& run, const Detail& detail) {
+  const std::vector<ChartRun> alone{{&run, run.name}};
+  const bool training = run.run.contains("test_loss");
+  Json blocks = Json::array();
+  blocks.push_back(facts_block("", facts_of(run)));
+  if (training)
+    append(training_charts(alone, detail), blocks);
+  else
+    append(history_chart("Objective", alone, "objective", true, detail), blocks);
+  append(
+      spectra_chart(training ? "Singular values of UD" : "Singular values", alone, false, detail),
+      blocks);
+  if (!training) append(history_chart("Live columns", alone, "rank", false, detail), blocks);
+  append(columns_chart("Columns over time", run, detail), blocks);
+  append(pruning_chart("Pruning", alone), blocks);
+  append(sweep_tables(run), blocks);
+  if (detail.pictures) append(picture_blocks(run), blocks);
+  const Facts settings = settings_of(run);
+  if (!settings.empty()) blocks.push_back(facts_block("Settings", settings));
+  for (const Json& warning : run.run.value("warnings", Json::array()))
+    if (warning.is_string())
+      blocks.push_back({{"kind", "text"}, {"title", "Warning"}, {"text", warning}});
+  return blocks;
+}
+
+std::vector<std::string> overview_columns(const std::vector<RunView>& runs,
+                                          std::vector<Figure>& figures) {
+  std::vector<std::string> columns{"run", "command", "method"};
+  for (const Figure& figure : kFigures)
+    if (std::any_of(runs.begin(), runs.end(),
+                    [&](const RunView& run) { return run.number(figure.key).has_value(); })) {
+      figures.push_back(figure);
+      columns.push_back(figure.shown);
+    }
+  columns.push_back("time");
+  return columns;
+}
+
+}  // namespace
+
+Detail detail_for(std::size_t runs) {
+  constexpr std::size_t kFew = 8;
+  Detail detail;
+  if (runs <= kFew) return detail;
+  detail.buckets = std::clamp<std::size_t>(12'000 / runs, 20, 130);
+  detail.spectrum = std::clamp<std::size_t>(20'000 / runs, 20, 400);
+  detail.frames = 0;
+  detail.pictures = runs <= 4 * kFew;
+  return detail;
+}
+
+Json run_section(const RunView& run, bool open, const Detail& detail) {
+  return {{"id", run.name},
+          {"title", run.name},
+          {"where", run.folder.string()},
+          {"open", open},
+          {"blocks", run_blocks(run, detail)}};
+}
+
+Json overview_section(const std::vector<RunView>& runs, const Detail& detail) {
+  std::vector<Figure> figures;
+  const std::vector<std::string> columns = overview_columns(runs, figures);
+  std::vector<Json> rows;
+  std::vector<ChartRun> charts;
+  for (const RunView& run : runs) {
+    Json row = Json::array({run.name, run.text("command"), method_of(run)});
+    for (const Figure& figure : figures) {
+      const auto value = run.number(figure.key);
+      row.push_back(value ? shown(*value) : std::string());
+    }
+    const auto seconds = run.number("seconds");
+    row.push_back(seconds ? duration(*seconds) : std::string());
+    rows.push_back(std::move(row));
+    charts.push_back({&run, run.name});
+  }
+  Json blocks = Json::array({table_block("Runs", columns, std::move(rows))});
+  append(history_chart("Objective", charts, "objective", true, detail), blocks);
+  append(history_chart("Test loss", charts, "test_loss", true, detail), blocks);
+  append(history_chart("Test accuracy", charts, "test_accuracy", false, detail), blocks);
+  append(spectra_chart("Singular values", charts, true, detail), blocks);
+  append(pruning_chart("Pruning", charts), blocks);
+  return {{"id", "overview"}, {"title", "All runs"}, {"open", true}, {"blocks", blocks}};
+}
+
+}  // namespace udv::report

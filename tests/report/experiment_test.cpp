@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "report/experiment.hpp"
+
+#include <gtest/gtest.h>
+
+#include "io/temporary_files.hpp"
+
+namespace udv::report {
+namespace {
+
+TEST(Pattern, StarsStandForAnyText) {
+  EXPECT_TRUE(fits("*", ""));
+  EXPECT_TRUE(fits("udu-*", "udu-0.1"));
+  EXPECT_FALSE(fits("udu-*", "bm-0.1"));
+  EXPECT_TRUE(fits("a*b*c", "a__b__c"));
+  EXPECT_FALSE(fits("a*b*c", "a__c__b"));
+  EXPECT_TRUE(fits("plain", "plain"));
+}
+
+class ExperimentChecks : public ::testing::Test {
+ protected:
+  void add_run(const std::string& name, const std::string& json) {
+    std::filesystem::create_directories(folder_ / name);
+    folder_.write(name + "/run.json", json);
+    ExperimentRun run;
+    run.name = run.label = name;
+    experiment_.runs.push_back(run);
+  }
+  void add_check(const Quantity& value, const std::string& relation, double number) {
+    Check check;
+    check.text = "c";
+    check.value = value;
+    check.relation = relation;
+    check.number = number;
+    experiment_.checks.push_back(check);
+  }
+  Outcome outcome() { return evaluate(experiment_, folder_ / ""); }
+
+  io::TemporaryFolder folder_;
+  Experiment experiment_;
+};
+
+TEST_F(ExperimentChecks, TakeTheLargestTheSmallestAndTheMean) {
+  add_run("a", R"({"rank":3})");
+  add_run("b", R"({"rank":5})");
+  for (const auto& [take, value] :
+       std::map<std::string, double>{{"max", 5}, {"min", 3}, {"mean", 4}}) {
+    Quantity rank;
+    rank.figure = "/rank";
+    rank.take = take;
+    add_check(rank, "equals", value);
+  }
+  EXPECT_EQ(outcome().status, Status::kSeen);
+}
+
+TEST_F(ExperimentChecks, ASpectrumThatHasEndedIsZero) {
+  add_run("a", R"({"spectrum":[2,1]})");
+  Quantity ratio;
+  ratio.figure = "/spectrum/3";
+  ratio.divide_by = "/spectrum/0";
+  add_check(ratio, "equals", 0);
+  EXPECT_EQ(outcome().status, Status::kSeen);
+}
+
+TEST_F(ExperimentChecks, AFigureThatIsNotThereIsNotSeen) {
+  add_run("a", R"({"rank":null})");
+  Quantity rank;
+  rank.figure = "/rank";
+  add_check(rank, "at-most", 5);
+  rank.figure = "/nothing";
+  add_check(rank, "at-most", 5);
+  const Outcome found = outcome();
+  EXPECT_EQ(found.status, Status::kNotSeen);
+  EXPECT_FALSE(found.checks[0].ok);
+  EXPECT_EQ(found.checks[1].ours, "nothing");
+}
+
+TEST_F(ExperimentChecks, CompareWithOtherRuns) {
+  add_run("udu", R"({"error":0.1})");
+  add_run("bm", R"({"error":0.3})");
+  Check check;
+  check.value.of = "udu";
+  check.value.figure = "/error";
+  check.relation = "at-most";
+  check.other = check.value;
+  check.other->of = "bm";
+  check.times = 0.5;
+  experiment_.checks = {check};
+  EXPECT_EQ(outcome().status, Status::kSeen);
+  experiment_.checks[0].times = 0.2;
+  EXPECT_EQ(outcome().status, Status::kNotSeen);
+}
+
+TEST_F(ExperimentChecks, LookOnlyAtRunsOfComparableLoss) {
+  add_run("udv", R"({"loss":1,"rank":2})");
+  add_run("uv-1", R"({"loss":1.05,"rank":7})");
+  add_run("uv-2", R"({"loss":9,"rank":1})");
+  Quantity rank;
+  rank.of = "uv-*";
+  rank.figure = "/rank";
+  rank.take = "min";
+  rank.only_figure = "/loss";
+  rank.only_of = "udv";
+  rank.only_times = 1.1;
+  add_check(rank, "equals", 7);
+  EXPECT_EQ(outcome().status, Status::kSeen);
+}
+
+TEST_F(ExperimentChecks, ARunThatIsMissingMeansNotRun) {
+  add_run("a", "{}");
+  experiment_.runs.push_back(experiment_.runs.front());
+  experiment_.runs.back().name = "gone";
+  EXPECT_EQ(outcome().status, Status::kNotRun);
+  EXPECT_NE(outcome().note.find("1 of 2"), std::string::npos);
+}
+
+TEST_F(ExperimentChecks, EveryKindOfChartDrawsSomethingOrNothing) {
+  add_run("a", R"({"rank":3,"spectrum":[2,1],"method":"udu"})");
+  folder_.write("a/history.csv", "iteration,objective,rank\n1,2,4\n2,1,3\n");
+  folder_.write("a/curve.csv",
+                "neurons,parameters,loss,accuracy,relative_change\n1,9,2,,0.5\n2,18,1,,0\n");
+  experiment_.runs.front().variables["n"] = "1";
+  for (const std::string& kind : chart_kinds()) {
+    Chart chart;
+    chart.kind = kind;
+    chart.y = "objective";
+    chart.x = "n";
+    Quantity rank;
+    rank.figure = "/rank";
+    chart.figures = {{"rank", rank}};
+    experiment_.charts.push_back(chart);
+  }
+  const Json section = experiment_section(experiment_, outcome(), folder_ / "");
+  EXPECT_EQ(section["status"], "seen");
+  std::map<std::string, int> kinds;
+  for (const Json& block : section["blocks"]) ++kinds[block["kind"].get<std::string>()];
+  EXPECT_EQ(kinds["lines"], 4);  // history, spectra, pruning, figures
+  EXPECT_EQ(kinds["table"], 1);
+}
+
+}  // namespace
+}  // namespace udv::report

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "report/page.hpp"
+
+#include <gtest/gtest.h>
+
+#include "io/temporary_files.hpp"
+#include "report/run_view.hpp"
+#include "udv/core/error.hpp"
+#include "udv/report/report.hpp"
+
+namespace udv::report {
+namespace {
+
+constexpr const char* kHostile = "</script><script>alert(1)</script>";
+
+Json hostile_document() {
+  Json section = {{"id", "x"}, {"title", kHostile}, {"blocks", Json::array()}};
+  section["blocks"].push_back(facts_block(kHostile, {{kHostile, kHostile}}));
+  section["blocks"].push_back(table_block(kHostile, {kHostile}, {Json::array({kHostile})}));
+  return document_of(kHostile, {kHostile}, {section});
+}
+
+TEST(Page, TextOfFilesIsNeverMarkup) {
+  for (const std::string& page : {page_of(hostile_document()), plain_page(hostile_document())})
+    EXPECT_EQ(page.find("<script>alert"), page.npos);
+}
+
+TEST(Page, PlainPageHasTheTablesAndSaysWhy) {
+  const std::string page = plain_page(document_of(
+      "T", {"one & two"},
+      {{{"title", "S"}, {"blocks", Json::array({facts_block("F", {{"rank", "3"}})})}}}));
+  EXPECT_NE(page.find("one &amp; two"), page.npos);
+  EXPECT_NE(page.find("<td>rank</td>"), page.npos);
+  EXPECT_NE(page.find("without Node.js"), page.npos);
+}
+
+TEST(Page, LoadsNothingFromElsewhere) {
+  const std::string page = page_of(hostile_document());
+  for (const char* outside : {"src=\"http", "href=\"http", "@import", "url(http"})
+    EXPECT_EQ(page.find(outside), page.npos) << outside;
+}
+
+TEST(Report, NamesTheFileThatIsDamaged) {
+  io::TemporaryFolder folder;
+  folder.write("run.json", "{\"rank\": ");
+  try {
+    write_report(folder / "r.html", "T", {folder / ""});
+    FAIL() << "no error";
+  } catch (const IoError& error) {
+    EXPECT_NE(std::string(error.what()).find("run.json"), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "r.html"));
+}
+
+TEST(Report, AFolderWithoutRunsIsAnError) {
+  io::TemporaryFolder folder;
+  EXPECT_THROW(write_report(folder / "r.html", "T", {folder / ""}), IoError);
+}
+
+// 200 runs with 10^5 rows each: the bar of the page's size.
+TEST(Report, StaysSmallForManyLongRuns) {
+  io::TemporaryFolder folder;
+  std::string history = "iteration,seconds,objective,rank,norm_U,max_d,step\n";
+  for (int i = 1; i <= 100'000; ++i) {
+    history += std::to_string(i);
+    history += ",0.1,";
+    history += std::to_string(1.0 / i);
+    history += i % 2 == 0 ? ",3,1,1,0.1\n" : ",4,1,1,0.1\n";
+  }
+  const std::string spectrum = "3.0123456789,2.0123456789,1.0123456789e-5";
+  folder.write("first.csv", history);
+  for (int run = 0; run < 200; ++run) {
+    const std::string name = "runs/run" + std::to_string(run);
+    std::filesystem::create_directories(folder / name);
+    folder.write(name + "/run.json",
+                 "{\"command\":\"complete\",\"method\":\"udu\",\"rank\":3,\"spectrum\":[" +
+                     spectrum + "],\"seconds\":1}");
+    std::filesystem::create_hard_link(folder / "first.csv", folder / (name + "/history.csv"));
+  }
+  write_report(folder / "r.html", "T", {folder / "runs"});
+  EXPECT_LT(std::filesystem::file_size(folder / "r.html"), 5'000'000u);
+}
+
+TEST(Report, RunsAreFoundBelowAFolderInOrder) {
+  io::TemporaryFolder folder;
+  for (const char* name : {"b", "a", "c/d"}) {
+    std::filesystem::create_directories(folder / name);
+    folder.write(std::string(name) + "/run.json", "{}");
+  }
+  const auto runs = find_runs({folder / ""});
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs[0].name, "a");
+  EXPECT_EQ(runs[1].name, "b");
+  EXPECT_EQ(runs[2].name, "c/d");
+}
+
+TEST(Report, AWatchedRunTellsItsProgress) {
+  io::TemporaryFolder folder;
+  EXPECT_NE(live_report("T", folder / "").find("Waiting"), std::string::npos);
+  folder.write("live.json",
+               R"({"progress":{"done":0.5,"text":"iteration 5 of 10","state":"running"},
+                   "history":{"iteration":[1,5],"objective":[2,1],"rank":[4,3]},
+                   "column_sizes":[2,1]})");
+  const Json report = Json::parse(live_report("T", folder / ""));
+  EXPECT_EQ(report["progress"]["done"], 0.5);
+  EXPECT_EQ(report["sections"].size(), 1u);
+  folder.write("run.json", R"({"rank":3})");
+  std::filesystem::remove(folder / "live.json");
+  EXPECT_EQ(Json::parse(live_report("T", folder / ""))["progress"]["state"], "ended");
+}
+
+}  // namespace
+}  // namespace udv::report
