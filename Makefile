@@ -38,6 +38,7 @@ web-ready:
 	@scripts/install-packages web browser
 	@mkdir -p build/web && cp -r web/package.json web/package-lock.json web/.npmrc web/tsconfig.json web/build.mjs web/src web/tests build/web/
 	@npm ci --prefix build/web --silent --no-audit --no-fund
+	@npm run --silent --prefix build/web build
 
 test-web: build/$(PRESET)/bin/udv web-ready
 	@build/$(PRESET)/bin/udv reproduce all --quick --data none --out build/web/reproduced

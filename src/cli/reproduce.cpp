@@ -43,6 +43,14 @@ std::vector<Source> all_sources() {
   std::vector<Source> sources;
   for (const BuiltInExperiment& own : built_in_experiments())
     sources.push_back({own.name, fmt::format("experiments/{}.toml", own.name), own.text});
+  // Figures by number first: fig1-..., fig2-..., fig-...
+  std::sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) {
+    const auto order = [](std::string name) {
+      std::replace(name.begin(), name.end(), '-', '~');
+      return name;
+    };
+    return order(a.name) < order(b.name);
+  });
   return sources;
 }
 

@@ -177,7 +177,10 @@ std::vector<Json> pruning_chart(const std::string& title, const std::vector<Char
     if (!fs::exists(path)) continue;
     const NumberTable curve = read_numbers(path);
     if (!curve.contains("neurons") || !curve.contains("loss")) continue;
-    classes = curve.contains("accuracy") && !all_missing(curve.at("accuracy"));
+    const auto accuracy = curve.find("accuracy");
+    classes =
+        accuracy != curve.end() && std::any_of(accuracy->second.begin(), accuracy->second.end(),
+                                               [](double value) { return value > 0; });
     for (const auto& [column, values] : curve) {
       const std::string wanted = classes ? "accuracy" : "change";
       if (!column.ends_with(wanted) || all_missing(values)) continue;

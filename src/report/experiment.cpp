@@ -67,7 +67,7 @@ double value_of(const Views& views, const Quantity& quantity) {
 }
 
 std::string shown(double value) {
-  return std::isnan(value) ? "nothing" : number(value);
+  return std::isnan(value) ? "nothing" : fmt::format("{:.4g}", value);
 }
 
 CheckResult apply(const Check& check, const Views& views) {
@@ -168,7 +168,12 @@ Blocks snapshot_blocks(const Chart& chart, const Scene& scene) {
 Blocks compare_blocks(const Chart& chart, const Scene& scene) {
   const fs::path before = scene.folder / chart.before, after = scene.folder / chart.after;
   if (!fs::is_regular_file(before) || !fs::is_regular_file(after)) return {};
-  return {compare_block(chart.title, picture(chart.before, before), picture(chart.after, after))};
+  const auto caption = [&](const std::string& file) {
+    const std::string name = file.substr(0, file.find('/'));
+    return file.ends_with("truth.png") ? std::string("true image") : name;
+  };
+  return {compare_block(chart.title, picture(caption(chart.before), before),
+                        picture(caption(chart.after), after))};
 }
 
 Blocks table_blocks(const Chart& chart, const Scene& scene) {

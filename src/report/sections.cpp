@@ -48,8 +48,17 @@ std::string verdict_of(const RunView& run) {
   return at == run.run.end() ? "" : at->value("verdict", "");
 }
 
+// Of a run that goes on: where it stands.
+void add_live_facts(const Json& live, Facts& facts) {
+  if (live.contains("command")) facts.emplace_back("command", live.value("command", ""));
+  for (const char* key : {"iteration", "objective", "rank"})
+    if (live.contains(key) && live[key].is_number())
+      facts.emplace_back(key, shown(live[key].get<double>()));
+}
+
 Facts facts_of(const RunView& run) {
   Facts facts;
+  if (run.run.empty() && run.live.is_object()) add_live_facts(run.live, facts);
   const auto add = [&](const char* name, const std::string& text) {
     if (!text.empty()) facts.emplace_back(name, text);
   };

@@ -43,7 +43,8 @@ Json metric_cell(const Json& cell, bool percent) {
 
 Json rank_cell(const Json& cell) {
   const double excess = value_of(cell, "stable_rank") - 1;
-  return value_of(cell, "runs") == 0 ? std::string("") : fmt::format("{:.3g}", excess);
+  if (value_of(cell, "runs") == 0) return "";
+  return excess < 0 ? std::string("0 (died)") : fmt::format("{:.3g}", excess);  // UD = 0 in some
 }
 
 template <typename CellText>

@@ -20,9 +20,11 @@ function draw_cell(cell: TableCell | undefined): Node[] {
   ];
 }
 
+// Most cells are numbers; the others ("diverged") stand in line with them.
 function is_numeric(rows: TableCell[][], column: number): boolean {
   const filled = rows.map((row) => text_of(row[column])).filter((text) => text && text !== '-' && text !== '\u2013');
-  return filled.length > 0 && filled.every((text) => !Number.isNaN(leading_number(text)));
+  const numbers = filled.filter((text) => !Number.isNaN(leading_number(text)));
+  return filled.length > 0 && 2 * numbers.length >= filled.length;
 }
 
 function compare_cells(a: string, b: string): number {
