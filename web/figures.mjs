@@ -18,7 +18,7 @@ const browser = await chromium.launch({executablePath: process.env.CHROMIUM ?? '
 const page = await (await browser.newContext({viewport: {width: 1280, height: 900}, colorScheme: 'light'})).newPage();
 await page.goto(pathToFileURL(path.resolve(report)).href);
 for (const {section, title, file} of figures) {
-  const chart = page.locator(`[id="${section}"] figure.chart`).filter({hasText: title}).first();
+  const chart = page.locator(`[id="s-${section}"] figure.chart`).filter({hasText: title}).first();
   await chart.scrollIntoViewIfNeeded();
   await chart.locator('.plot svg, .plot canvas').first().waitFor();
   const [download] = await Promise.all([page.waitForEvent('download'), chart.getByRole('button', {name: 'SVG'}).click()]);
