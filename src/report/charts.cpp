@@ -18,18 +18,6 @@ namespace fs = std::filesystem;
 constexpr const char* kIteration = "iteration";
 constexpr const char* kEpoch = "epoch";
 
-// history.csv of a finished run, what live.json has of a running one.
-NumberTable history_of(const RunView& run) {
-  if (fs::exists(run.folder / "history.csv") && !run.run.empty())
-    return read_numbers(run.folder / "history.csv");
-  NumberTable table;
-  if (!run.live.is_object() || !run.live.contains("history")) return table;
-  for (const auto& [name, values] : run.live["history"].items())
-    for (const Json& value : values)
-      table[name].push_back(value.is_number() ? value.get<double>() : NAN);
-  return table;
-}
-
 const char* time_of(const NumberTable& history) {
   return history.contains(kEpoch) ? kEpoch : kIteration;
 }
@@ -74,7 +62,7 @@ std::vector<Json> history_chart(const std::string& title, const std::vector<Char
   std::vector<Series> series;
   const char* time = kIteration;
   for (const ChartRun& run : runs) {
-    const NumberTable history = history_of(*run.view);
+    const NumberTable& history = run.view->history;
     if (!history.contains(y) || !history.contains(time_of(history)) || all_missing(history.at(y)))
       continue;
     time = time_of(history);
@@ -119,7 +107,7 @@ std::vector<Json> training_charts(const std::vector<ChartRun>& runs, const Detai
   std::vector<Series> losses, accuracies;
   int color = 0;
   for (const ChartRun& run : runs) {
-    const NumberTable history = history_of(*run.view);
+    const NumberTable& history = run.view->history;
     if (!history.contains("train_loss")) continue;
     const std::string name = runs.size() > 1 ? run.label + ", " : "";
     for (const char* kind : {"train", "test"}) {

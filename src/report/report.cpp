@@ -54,7 +54,7 @@ bool is_stalled(const RunView& run) {
 Json progress_of(const std::vector<RunView>& runs) {
   Json progress = {{"done", 1}, {"text", "finished"}, {"state", "ended"}};
   for (const RunView& run : runs) {
-    if (!run.live.is_object() || !run.live.contains("progress")) continue;
+    if (!run.live.is_object() || !run.live.value("progress", Json()).is_object()) continue;
     progress = run.live["progress"];
     if (progress.value("state", "") == "running" && is_stalled(run)) progress["state"] = "stalled";
     break;
@@ -70,15 +70,14 @@ Json waiting_document(const std::string& title, const std::string& why) {
 }
 
 Json live_document(const std::string& title, const fs::path& folder) {
-  std::vector<RunView> runs;
   try {
-    runs = find_runs({folder});
+    const std::vector<RunView> runs = find_runs({folder});
+    Json document = document_of(title, summary_of(runs), sections_of(runs));
+    document["progress"] = progress_of(runs);
+    return document;
   } catch (const IoError& error) {
     return waiting_document(title, error.what());
   }
-  Json document = document_of(title, summary_of(runs), sections_of(runs));
-  document["progress"] = progress_of(runs);
-  return document;
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "thinning.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/text_table.hpp"
@@ -38,6 +40,10 @@ void collect(const fs::path& folder, const std::string& name, int level,
   }
 }
 
+std::set<std::size_t> as_set(const std::vector<std::size_t>& list) {
+  return {list.begin(), list.end()};
+}
+
 // "runs" for "./runs/" and the name of the folder itself for ".".
 std::string name_of(const fs::path& folder) {
   fs::path whole = fs::absolute(folder).lexically_normal();
@@ -58,12 +64,50 @@ Json read_json(const fs::path& path) {
   }
 }
 
+namespace {
+
+// Rows in which some column has an extreme of its neighbourhood, on either scale of time.
+NumberTable thinned_rows(const NumberTable& table, const std::string& time) {
+  constexpr std::size_t kBuckets = 130;
+  const std::vector<double>& x = table.at(time);
+  std::set<std::size_t> rows;
+  for (const auto& [name, values] : table)
+    for (const bool log_x : {true, false}) rows.merge(as_set(thinned(x, values, kBuckets, log_x)));
+  NumberTable few;
+  for (const auto& [name, values] : table)
+    for (const std::size_t row : rows) few[name].push_back(values[row]);
+  return few;
+}
+
+NumberTable live_history(const Json& live) {
+  NumberTable table;
+  if (!live.is_object() || !live.contains("history") || !live["history"].is_object()) return table;
+  for (const auto& [name, values] : live["history"].items())
+    for (const Json& value : values)
+      table[name].push_back(value.is_number() ? value.get<double>() : NAN);
+  for (const auto& [name, values] : table)
+    if (values.size() != table.begin()->second.size()) return {};
+  return table;
+}
+
+NumberTable read_history(const RunView& view) {
+  const fs::path path = view.folder / "history.csv";
+  if (view.run.empty() || !fs::exists(path)) return live_history(view.live);
+  const NumberTable table = read_numbers(path);
+  for (const char* time : {"iteration", "epoch"})
+    if (table.contains(time)) return thinned_rows(table, time);
+  return {};
+}
+
+}  // namespace
+
 RunView read_run(const fs::path& folder, std::string name) {
   RunView view;
   view.folder = folder;
   view.name = std::move(name);
   view.run = fs::exists(folder / "run.json") ? read_json(folder / "run.json") : Json::object();
   if (fs::exists(folder / "live.json")) view.live = read_json(folder / "live.json");
+  view.history = read_history(view);
   return view;
 }
 

@@ -11,12 +11,18 @@
 
 namespace udv::report {
 
+/// Columns of numbers by name; a field that is no number is NaN.
+using NumberTable = std::map<std::string, std::vector<double>>;
+
 /// What a run has left in its folder, read again.
 struct RunView {
   std::filesystem::path folder;
   std::string name;  ///< of the folder, as a person would call the run
   Json run;          ///< run.json; an empty object while it runs
   Json live;         ///< live.json of a run that goes on; null where there is none
+  /// history.csv, thinned to the rows that charts of its columns need; of a run that goes on what
+  /// live.json has of it.
+  NumberTable history;
 
   std::string text(const char* key) const;              ///< "" where there is none
   std::optional<double> number(const char* key) const;  ///< nothing where there is none
@@ -32,8 +38,6 @@ RunView read_run(const std::filesystem::path& folder, std::string name);
 /// Throws IoError where there is none.
 std::vector<RunView> find_runs(const std::vector<std::filesystem::path>& folders);
 
-/// Columns of numbers by name; a field that is no number is NaN.
-using NumberTable = std::map<std::string, std::vector<double>>;
 NumberTable read_numbers(const std::filesystem::path& csv);
 
 /// Throws IoError naming the file where it is no JSON object.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "udv/core/error.hpp"
 #include "udv/report/terminal.hpp"
 
 namespace udv::report {
@@ -140,11 +141,16 @@ Detail detail_for(std::size_t runs) {
 }
 
 Json run_section(const RunView& run, bool open, const Detail& detail) {
-  return {{"id", run.name},
-          {"title", run.name},
-          {"where", run.folder.string()},
-          {"open", open},
-          {"blocks", run_blocks(run, detail)}};
+  try {
+    return {{"id", run.name},
+            {"title", run.name},
+            {"where", run.folder.string()},
+            {"open", open},
+            {"blocks", run_blocks(run, detail)}};
+  } catch (const Json::exception& error) {
+    throw IoError(message((run.folder / "run.json").string(),
+                          ": a value of another kind found: ", error.what()));
+  }
 }
 
 Json overview_section(const std::vector<RunView>& runs, const Detail& detail) {

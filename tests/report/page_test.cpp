@@ -52,6 +52,25 @@ TEST(Report, NamesTheFileThatIsDamaged) {
   EXPECT_FALSE(std::filesystem::exists(folder / "r.html"));
 }
 
+TEST(Report, ValuesOfOtherKindsAreShownOrRefusedNeverACrash) {
+  for (const char* text :
+       {R"({"spectrum":"x","warnings":5,"config":[]})", R"({"certificate":3})",
+        R"({"cells":{"a":3}})", R"({"cells":{"adam":{"UDV":{"0.1":4}}}})", R"({"cells":[1]})",
+        R"({"warnings":{"a":1}})",
+        R"({"spectrum":[null,"x",{}],"rank":"three","seconds":[],"certificate":{"verdict":7}})",
+        R"({"metric":1,"test_loss":{},"config":{"a":{"b":[1]}}})"}) {
+    io::TemporaryFolder folder;
+    folder.write("run.json", text);
+    folder.write("live.json", R"({"progress":7,"history":[1],"column_sizes":["x"]})");
+    try {
+      write_report(folder / "r.html", "T", {folder / ""});
+    } catch (const IoError& error) {
+      EXPECT_NE(std::string(error.what()).find(".json"), std::string::npos) << error.what();
+    }
+    live_report("T", folder / "");
+  }
+}
+
 TEST(Report, AFolderWithoutRunsIsAnError) {
   io::TemporaryFolder folder;
   EXPECT_THROW(write_report(folder / "r.html", "T", {folder / ""}), IoError);
