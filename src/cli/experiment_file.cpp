@@ -113,6 +113,14 @@ bool is_word(const std::string& text) {
   });
 }
 
+// Stays where it is put: no way up, no folders within.
+bool is_folder_name(const std::string& name) {
+  return !name.empty() && name[0] != '.' &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
+         });
+}
+
 // Every {word} of the text replaced by its value; other braces stay.
 std::string filled(const TomlSection& section, std::string_view key, const std::string& text,
                    const Words& words) {
@@ -179,6 +187,8 @@ void add_runs(const TomlSection& section, const Lists& lists, const ExperimentPl
     section.require_key("command");
     ExperimentRun run;
     run.name = fill("name");
+    require<IoError>(is_folder_name(run.name), section.where("name"), ": '", run.name,
+                     "' found, letters, digits, '.', '-' and '_' expected");
     run.label = section.has("label") ? fill("label") : run.name;
     run.color = fill("color");
     run.spec = fill("spec");

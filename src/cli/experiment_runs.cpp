@@ -46,9 +46,18 @@ bool is_done(const ExperimentRun& run, const fs::path& folder) {
   return fs::exists(folder / "run.json") && same_command(run, folder);
 }
 
+// Only what was made by us is removed.
+void remove_run(const fs::path& folder) {
+  if (!fs::exists(folder)) return;
+  require<IoError>(
+      fs::is_directory(folder) && (fs::exists(folder / kStamp) || fs::is_empty(folder)),
+      folder.string(), ": no earlier run of udv reproduce, and in its way");
+  fs::remove_all(folder);
+}
+
 // A clean folder for a run, or the one with its checkpoint.
 void prepare(const ExperimentRun& run, const fs::path& folder) {
-  if (!same_command(run, folder)) fs::remove_all(folder);
+  if (!same_command(run, folder)) remove_run(folder);
   fs::create_directories(folder);
   io::write_atomically(folder / kStamp, stamp_of(run));
   if (!run.spec.empty()) io::write_atomically(folder.string() + ".toml", run.spec);
@@ -154,6 +163,10 @@ class Stage {
 };
 
 }  // namespace
+
+void forget_runs(const Experiment& experiment, const fs::path& folder) {
+  for (const ExperimentRun& run : experiment.runs) remove_run(folder / run.name);
+}
 
 bool is_finished(const Experiment& experiment, const fs::path& folder) {
   return std::all_of(experiment.runs.begin(), experiment.runs.end(),

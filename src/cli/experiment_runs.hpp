@@ -22,6 +22,9 @@ struct RunsResult {
 RunsResult run_commands(const report::Experiment& experiment, const std::filesystem::path& folder,
                         int threads, const std::function<void(Index)>& progress);
 
+/// Removes the folders of its runs. Throws IoError where one of them is something else.
+void forget_runs(const report::Experiment& experiment, const std::filesystem::path& folder);
+
 /// The experiment's runs are all there, made by these commands.
 bool is_finished(const report::Experiment& experiment, const std::filesystem::path& folder);
 

@@ -176,7 +176,7 @@ class Reproduction {
         !is_finished(experiment, folder))
       outcome.note = fmt::format("the time limit of {} was reached", report::duration(limit));
     if (outcome.note.empty()) {
-      if (flags_.fresh) fs::remove_all(folder);
+      if (flags_.fresh) forget_runs(experiment, folder);
       const RunsResult result = solve(experiment, folder);
       if (result.interrupted) return false;
       if (result.error.empty())

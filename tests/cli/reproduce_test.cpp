@@ -85,7 +85,7 @@ TEST_F(ReproduceCommand, ARunThatFailsIsToldAndNotCounted) {
   cli_.write("e.toml", text);
   const Outcome outcome = reproduce("e.toml");
   EXPECT_EQ(outcome.code, 4) << outcome;
-  EXPECT_NE(outcome.out.find("failed: run-0"), std::string::npos) << outcome;
+  EXPECT_NE(outcome.out.find("failed: run-"), std::string::npos) << outcome;
   EXPECT_NE(outcome.out.find("9999"), std::string::npos) << outcome;
 }
 
@@ -113,6 +113,7 @@ TEST_F(ReproduceCommand, RefusesUnknownNamesAndDamagedFiles) {
        {Case{"title = ", "e.toml:1"}, Case{"title = 3\n", "title"},
         Case{experiment("2") + "kind = 2\n", "e.toml"}, Case{experiment("\"two\""), "equals"},
         Case{experiment("2") + "\n[[charts]]\nkind = \"pie\"\n", "pie"},
+        Case{experiment("2") + "\n[[runs]]\nname = \"../up\"\ncommand = \"demo\"\n", "../up"},
         Case{experiment("2") + "\n[[runs]]\nname = \"{nobody}\"\ncommand = \"demo\"\n",
              "{nobody}"}}) {
     cli_.write("e.toml", c.text);
@@ -120,6 +121,18 @@ TEST_F(ReproduceCommand, RefusesUnknownNamesAndDamagedFiles) {
     EXPECT_EQ(outcome.code, 3) << outcome;
     EXPECT_NE(outcome.err.find(c.words), std::string::npos) << outcome;
   }
+}
+
+TEST_F(ReproduceCommand, LeavesFoldersOfOthersAlone) {
+  cli_.write("e.toml", experiment("2"));
+  std::filesystem::create_directories(cli_.path("out/e/run-0"));
+  cli_.write("out/e/run-0/mine.txt", "precious");
+  for (const char* flags : {"e.toml", "e.toml --fresh"}) {
+    const Outcome outcome = reproduce(flags);
+    EXPECT_EQ(outcome.code, 3) << outcome;
+    EXPECT_NE(outcome.err.find("run-0"), std::string::npos) << outcome;
+  }
+  EXPECT_EQ(cli_.text("out/e/run-0/mine.txt"), "precious");
 }
 
 TEST_F(ReproduceCommand, GoesOnAfterCtrlC) {
