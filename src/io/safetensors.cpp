@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "udv/io/safetensors.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "mapped_file.hpp"
 #include "text.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
@@ -32,35 +27,6 @@ constexpr struct {
 } kTypes[] = {{"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1},
               {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
               {"U32", 4},  {"F32", 4}, {"I64", 8}, {"U64", 8},     {"F64", 8}};
-
-// 0 for an unknown type.
-std::size_t type_size(std::string_view type) {
-  for (const auto& known : kTypes)
-    if (known.name == type) return known.bytes;
-  return 0;
-}
-
-struct Mapping {
-  std::shared_ptr<const void> owner;
-  std::string_view bytes;
-};
-
-Mapping map_file(const std::filesystem::path& path) {
-  const std::string name = path.string();
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  require<IoError>(file >= 0, name, ": cannot be opened for reading: ", std::strerror(errno));
-  struct stat info {};
-  const bool known = ::fstat(file, &info) == 0;
-  const auto size = known && S_ISREG(info.st_mode) ? static_cast<std::size_t>(info.st_size) : 0;
-  void* const data = size > 0 ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
-  ::close(file);
-  require<IoError>(known && !S_ISDIR(info.st_mode), name, ": a folder found, a file expected");
-  require<IoError>(data != MAP_FAILED, name, ": ", size,
-                   " bytes found, a safetensors file expected");
-  return {std::shared_ptr<const void>(
-              data, [size](const void* p) { ::munmap(const_cast<void*>(p), size); }),
-          {static_cast<const char*>(data), size}};
-}
 
 // The header's JSON and what follows it.
 std::pair<Json, std::string_view> split_header(const std::string& name, std::string_view bytes) {
@@ -89,7 +55,8 @@ class HeaderReader {
                           entry["data_offsets"].is_array() && entry["data_offsets"].size() == 2;
     check(complete, key, "dtype, shape and data_offsets expected");
     result.type = entry["dtype"];
-    check(type_size(result.type) > 0, key, message("type ", quoted(result.type), " is unknown"));
+    check(tensor_type_size(result.type) > 0, key,
+          message("type ", quoted(result.type), " is unknown"));
     for (const Json& size : entry["shape"]) {
       check(size.is_number_unsigned(), key, "a shape of whole numbers expected");
       result.shape.push_back(size.get<Index>());
@@ -111,7 +78,7 @@ class HeaderReader {
     const auto begin = offsets[0].get<std::uint64_t>(), end = offsets[1].get<std::uint64_t>();
     check(begin <= end && end <= data_.size(), key,
           message("bytes ", begin, " to ", end, " announced, ", data_.size(), " in the file"));
-    std::uint64_t expected = type_size(tensor.type);
+    std::uint64_t expected = tensor_type_size(tensor.type);
     for (const Index size : tensor.shape) {
       const auto factor = static_cast<std::uint64_t>(size);
       check(size >= 0 && (factor == 0 || expected <= data_.size() / factor), key,
@@ -159,14 +126,24 @@ void convert(std::string_view bytes, Vector<Real>& values, const Convert& one) {
 
 }  // namespace
 
+std::size_t tensor_type_size(std::string_view type) {
+  for (const auto& known : kTypes)
+    if (known.name == type) return known.bytes;
+  return 0;
+}
+
 Index Tensor::size() const {
   Index size = 1;
   for (const Index side : shape) size *= side;
   return size;
 }
 
+bool Tensor::is_float() const {
+  return type == "F32" || type == "F64" || type == "F16" || type == "BF16";
+}
+
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : name_(path.string()) {
-  const Mapping mapping = map_file(path);
+  const detail::MappedFile mapping = detail::map_file(path, "a safetensors file");
   mapping_ = mapping.owner;
   const auto [header, data] = split_header(name_, mapping.bytes);
   const HeaderReader reader(name_, data);
@@ -196,7 +173,14 @@ const Tensor* SafetensorsFile::find(std::string_view tensor) const {
 }
 
 template <typename Real>
-Vector<Real> SafetensorsFile::read(const Tensor& tensor) const {
+Vector<Real> tensor_values(const std::string& file, const Tensor& tensor) {
+  const std::size_t width = tensor_type_size(tensor.type), size = tensor.bytes.size();
+  require<IoError>(tensor.is_float(), file, ": tensor ", detail::in_quotes(tensor.name), ": type ",
+                   tensor.type, " found, F32, F64, F16 or BF16 expected");
+  require<IoError>(tensor.size() >= 0 && size == static_cast<std::size_t>(tensor.size()) * width,
+                   file, ": tensor ", detail::in_quotes(tensor.name), ": ", size,
+                   " bytes found, shape ", shape_text(tensor.shape), " of ", tensor.type,
+                   " expected");
   Vector<Real> values(tensor.size());
   const auto same = [](auto value) { return value; };
   if (tensor.type == "F32")
@@ -205,12 +189,14 @@ Vector<Real> SafetensorsFile::read(const Tensor& tensor) const {
     convert<double>(tensor.bytes, values, same);
   else if (tensor.type == "F16")
     convert<std::uint16_t>(tensor.bytes, values, from_half);
-  else if (tensor.type == "BF16")
-    convert<std::uint16_t>(tensor.bytes, values, from_bfloat);
   else
-    throw IoError(message(name_, ": tensor ", detail::in_quotes(tensor.name), ": type ",
-                          tensor.type, " found, F32, F64, F16 or BF16 expected"));
+    convert<std::uint16_t>(tensor.bytes, values, from_bfloat);
   return values;
+}
+
+template <typename Real>
+Vector<Real> SafetensorsFile::read(const Tensor& tensor) const {
+  return tensor_values<Real>(name_, tensor);
 }
 
 std::string safetensors_bytes(const std::vector<Tensor>& tensors,
@@ -257,6 +243,8 @@ void write_safetensors(const std::filesystem::path& path,
   write_atomically(path, safetensors_bytes(tensors, metadata));
 }
 
+template Vector<float> tensor_values(const std::string&, const Tensor&);
+template Vector<double> tensor_values(const std::string&, const Tensor&);
 template Vector<float> SafetensorsFile::read<float>(const Tensor&) const;
 template Vector<double> SafetensorsFile::read<double>(const Tensor&) const;
 template Tensor as_tensor(const NamedTensor<float>&);

@@ -21,7 +21,16 @@ struct Tensor {
   std::string_view bytes;
 
   Index size() const;
+  bool is_float() const;  ///< F32, F64, F16 or BF16
 };
+
+/// Bytes of one number of such a type, 0 where the type is unknown.
+std::size_t tensor_type_size(std::string_view type);
+
+/// The values of a tensor of floats as Real. Throws IoError that starts with `file` where it is of
+/// another type, or its bytes are not those of its shape.
+template <typename Real>
+Vector<Real> tensor_values(const std::string& file, const Tensor& tensor);
 
 /// A safetensors file (u64 header length, JSON header, data), mapped into memory: only what is
 /// looked at is read. The constructor throws IoError naming the path where the header is damaged,
@@ -37,8 +46,7 @@ class SafetensorsFile {
 
   /// Nullptr where there is none.
   const Tensor* find(std::string_view tensor) const;
-  /// The values of a tensor of floats (F32, F64, F16, BF16) as Real. Throws IoError where it is of
-  /// another type.
+  /// tensor_values of one of its tensors.
   template <typename Real>
   Vector<Real> read(const Tensor& tensor) const;
 
