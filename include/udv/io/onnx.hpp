@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "udv/core/types.hpp"
+#include "udv/io/safetensors.hpp"
 
 namespace udv::io {
 
@@ -31,5 +35,30 @@ class OnnxGraph {
   std::string name_, constants_, nodes_, inputs_, outputs_;
   int count_ = 0;
 };
+
+/// An input or output of a graph.
+struct OnnxValue {
+  std::string name;
+  std::string type;                ///< "F32", ... as of a Tensor; "no tensor" of sequences and maps
+  std::vector<std::string> shape;  ///< numbers, names of open sizes, or "?"
+};
+
+/// What an .onnx file says of itself, whoever wrote it. Graphs inside of nodes (If, Loop) and
+/// fields that are not listed here are skipped.
+struct OnnxModel {
+  std::int64_t ir_version = 0;
+  std::string producer, producer_version, graph;
+  std::map<std::string, std::int64_t> opsets;  ///< version of each domain; "" is ONNX itself
+  std::vector<OnnxValue> inputs, outputs;
+  std::map<std::string, Index> operators;  ///< how many nodes of each
+  std::vector<Tensor> constants;           ///< bytes: raw data, empty where stored in another way
+  std::map<std::string, std::string> metadata;
+  std::shared_ptr<const void> owner;  ///< of the bytes: the mapped file
+};
+
+/// Reads one. Throws IoError naming the path and the byte where the file is damaged, cut off, has
+/// no graph, or a constant's raw data are not those of its shape. Nothing is allocated by announced
+/// sizes.
+OnnxModel read_onnx(const std::filesystem::path& path);
 
 }  // namespace udv::io
