@@ -64,12 +64,16 @@ bool has_byte_order(std::string_view descr) {
   return !descr.empty() && std::string_view("<>|=").find(descr[0]) != descr.npos;
 }
 
-/// descr is a byte order, < > | or =, and a code of the table.
-const Dtype& find_dtype(const std::string& name, std::string_view descr, bool allow_complex) {
-  for (const Dtype& dtype : kDtypes) {
-    const bool allowed = allow_complex || !dtype.is_complex;
-    if (allowed && has_byte_order(descr) && descr.substr(1) == dtype.code) return dtype;
-  }
+/// descr is a byte order, < > | or =, and a code of the table; nullptr where it is another type.
+const Dtype* find_dtype(std::string_view descr) {
+  for (const Dtype& dtype : kDtypes)
+    if (has_byte_order(descr) && descr.substr(1) == dtype.code) return &dtype;
+  return nullptr;
+}
+
+const Dtype& dtype_of(const std::string& name, std::string_view descr, bool allow_complex) {
+  const Dtype* const dtype = find_dtype(descr);
+  if (dtype && (allow_complex || !dtype->is_complex)) return *dtype;
   throw IoError(message(name, ": data type ", in_quotes(descr), " found, booleans, integers",
                         allow_complex
                             ? ", floats of at most 8 bytes or complex numbers of at most 16"
@@ -78,10 +82,11 @@ const Dtype& find_dtype(const std::string& name, std::string_view descr, bool al
 }
 
 /// Compares before anything is allocated: the header may lie.
-std::size_t checked_count(const std::string& name, const NpyFile& file, std::size_t width) {
+std::size_t checked_count(const std::string& name, const NpyFile& file, std::size_t width,
+                          std::size_t num_bytes) {
   const std::optional<std::size_t> count = element_count(file.shape);
-  const bool fits = count && *count == file.data.size() / width && file.data.size() % width == 0;
-  require<IoError>(fits, name, ": ", file.data.size(), " bytes of data found, shape ",
+  const bool fits = count && *count == num_bytes / width && num_bytes % width == 0;
+  require<IoError>(fits, name, ": ", num_bytes, " bytes of data found, shape ",
                    shape_text(file.shape), " of ", width, "-byte numbers expected");
   return *count;
 }
@@ -98,7 +103,7 @@ void load_value(const Dtype& dtype, const char* at, bool swap, std::complex<doub
 template <typename Value>
 std::vector<Value> decode_values(const std::string& name, const NpyFile& file, const Dtype& dtype) {
   const bool swap = (file.descr[0] == '<' || file.descr[0] == '>') && file.descr[0] != kNativeOrder;
-  std::vector<Value> values(checked_count(name, file, dtype.width()));
+  std::vector<Value> values(checked_count(name, file, dtype.width(), file.data.size()));
   const char* at = file.data.data();
   for (Value& value : values) {
     load_value(dtype, at, swap, value);
@@ -114,13 +119,27 @@ bool is_numeric(const NpyFile& file) {
          std::string_view("biufc").find(file.descr[1]) != file.descr.npos;
 }
 
+std::string type_name(const NpyFile& file) {
+  const Dtype* const dtype = find_dtype(file.descr);
+  if (!dtype) return file.descr;
+  if (dtype->code == "b1") return "bool";
+  const char kind = dtype->code[0];
+  const char* const word = kind == 'i' ? "int" : kind == 'u' ? "uint" : "float";
+  return message(dtype->is_complex ? "complex" : word, 8 * dtype->width());
+}
+
+void require_whole_npy(const std::string& name, const NpyFile& file, std::size_t num_bytes) {
+  if (const Dtype* const dtype = find_dtype(file.descr))
+    checked_count(name, file, dtype->width(), num_bytes);
+}
+
 Array decode_npy(const std::string& name, const NpyFile& file) {
-  const Dtype& dtype = find_dtype(name, file.descr, false);
+  const Dtype& dtype = dtype_of(name, file.descr, false);
   return {file.shape, decode_values<double>(name, file, dtype)};
 }
 
 ComplexArray decode_complex_npy(const std::string& name, const NpyFile& file) {
-  const Dtype& dtype = find_dtype(name, file.descr, true);
+  const Dtype& dtype = dtype_of(name, file.descr, true);
   return {file.shape, decode_values<std::complex<double>>(name, file, dtype), dtype.is_complex};
 }
 

@@ -20,11 +20,21 @@ struct NpyFile {
 
 constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' : '>';
 
+/// More than any header of arrays of numbers has: enough to describe an array by its first bytes.
+constexpr std::size_t kLongestNpyHeader = 1 << 20;
+
 /// Splits an .npy file into header and data. Throws IoError that starts with `name`.
 NpyFile parse_npy_header(const std::string& name, std::string_view bytes);
 
 /// Booleans, integers, floats and complex numbers; not text, objects, records or dates.
 bool is_numeric(const NpyFile& file);
+
+/// "float64" of "<f8"; the raw text where the type is none of numbers.
+std::string type_name(const NpyFile& file);
+
+/// Throws IoError where the type is of numbers that can be read, and `num_bytes` of data are not
+/// what the shape says.
+void require_whole_npy(const std::string& name, const NpyFile& file, std::size_t num_bytes);
 
 /// The numbers as float64 in C order. Throws IoError where the type is not supported or the
 /// bytes do not match the shape.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <zip.h>
 
-#include <cstdlib>
 #include <memory>
 
 #include "array_layout.hpp"
@@ -147,26 +146,13 @@ class NpzReader {
   Archive archive_;
 };
 
-/// "float64" of "<f8"; the raw text where the type is none of numbers.
-std::string type_name(const detail::NpyFile& file) {
-  if (!detail::is_numeric(file)) return file.descr;
-  if (file.descr.substr(1) == "b1") return "bool";
-  const char kind = file.descr[1];
-  const char* const word = kind == 'i'   ? "int"
-                           : kind == 'u' ? "uint"
-                           : kind == 'f' ? "float"
-                                         : "complex";
-  return message(word, 8 * std::atoi(file.descr.c_str() + 2));
-}
-
 std::vector<Variable> list_variables(const std::filesystem::path& path) {
-  constexpr std::size_t kLongestHeader = 1 << 20;
   const NpzReader reader(path);
   std::vector<Variable> variables;
   reader.for_each_array([&](const std::string& key, const std::string& where, zip_uint64_t index) {
-    const std::string start = reader.read(where, index, kLongestHeader);
+    const std::string start = reader.read(where, index, detail::kLongestNpyHeader);
     const detail::NpyFile file = detail::parse_npy_header(where, start);
-    variables.push_back({key, file.shape, type_name(file), detail::is_numeric(file)});
+    variables.push_back({key, file.shape, detail::type_name(file), detail::is_numeric(file)});
   });
   return variables;
 }

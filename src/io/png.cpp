@@ -47,12 +47,22 @@ std::string encode(const std::string& name, Index height, Index width, png_uint_
   return bytes;
 }
 
-/// libpng is content with the last row; a file that was cut off after it lacks the end mark.
-void require_whole_png(const std::string& name, std::string_view bytes) {
+void require_magic(const std::string& name, std::string_view bytes) {
   constexpr std::string_view kMagic = "\x89PNG\r\n\x1a\n";
-  constexpr std::string_view kEndMark = "IEND\xae\x42\x60\x82";
   require<IoError>(bytes.starts_with(kMagic), name, ": ", detail::in_quotes(bytes.substr(0, 8)),
                    " found as first bytes, \\x89PNG of a PNG file expected");
+}
+
+Index big_endian(std::string_view bytes) {
+  Index value = 0;
+  for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
+  return value;
+}
+
+/// libpng is content with the last row; a file that was cut off after it lacks the end mark.
+void require_whole_png(const std::string& name, std::string_view bytes) {
+  constexpr std::string_view kEndMark = "IEND\xae\x42\x60\x82";
+  require_magic(name, bytes);
   require<IoError>(bytes.find(kEndMark) != bytes.npos, name,
                    ": PNG file without its end mark found (cut off or damaged), IEND expected");
 }
@@ -81,6 +91,26 @@ void write_png(const std::filesystem::path& path, const RgbImage& image) {
           image.width, " pixels expected");
   write_atomically(
       path, encode(path.string(), image.height, image.width, PNG_FORMAT_RGB, image.pixels.data()));
+}
+
+PngInfo describe_png(const std::filesystem::path& path) {
+  constexpr const char* kColours[] = {"gray",  nullptr,         "RGB", "palette", "gray with alpha",
+                                      nullptr, "RGB with alpha"};
+  constexpr std::size_t kMagicBytes = 8, kChunkHead = 8, kSizes = kMagicBytes + kChunkHead;
+  const std::string name = path.string(), start = read_start(path, kSizes + 10);
+  require_magic(name, start);
+  require<IoError>(start.size() == kSizes + 10 && start.compare(12, 4, "IHDR") == 0, name, ": ",
+                   detail::in_quotes(start.substr(8)),
+                   " found at byte 8, IHDR and a size expected");
+  const std::string_view bytes = start;
+  const auto bits = static_cast<unsigned char>(start[24]),
+             colour = static_cast<unsigned char>(start[25]);
+  const PngInfo info{big_endian(bytes.substr(20, 4)), big_endian(bytes.substr(16, 4)), bits,
+                     colour < std::size(kColours) && kColours[colour] ? kColours[colour] : ""};
+  require<IoError>(info.height > 0 && info.width > 0 && !info.colour.empty(), name, ": ",
+                   info.height, " x ", info.width, " pixels of colour type ",
+                   static_cast<int>(colour), " found, a picture of type 0, 2, 3, 4 or 6 expected");
+  return info;
 }
 
 RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path) {

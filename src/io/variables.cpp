@@ -6,6 +6,7 @@
 
 #include "array_layout.hpp"
 #include "names.hpp"
+#include "npy_format.hpp"
 #include "text.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
@@ -66,6 +67,18 @@ std::size_t plausible_count(const std::filesystem::path& path, const Variable& v
 std::string variable_text(const Variable& variable) {
   return message(detail::plain(variable.name), " (", shape_text(variable.shape), " ",
                  detail::plain(variable.type), ")");
+}
+
+Variable describe_npy(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const bool packed = detail::lower_case(path.extension().string()) == ".gz";
+  const std::string start = packed ? read_bytes(path) : read_start(path, detail::kLongestNpyHeader);
+  const detail::NpyFile file = detail::parse_npy_header(name, start);
+  const std::size_t header = start.size() - file.data.size();
+  std::error_code unknown;
+  const std::uintmax_t size = packed ? start.size() : std::filesystem::file_size(path, unknown);
+  if (!unknown) detail::require_whole_npy(name, file, static_cast<std::size_t>(size) - header);
+  return {"", file.shape, detail::type_name(file), detail::is_numeric(file)};
 }
 
 VariableFile::VariableFile(std::filesystem::path path)

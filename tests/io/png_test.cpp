@@ -37,6 +37,26 @@ TEST(Png, RoundTripsGrayOfSeveralSizes) {
   }
 }
 
+TEST(Png, IsDescribedByItsFirstBytes) {
+  const TemporaryFolder folder;
+  const std::string bytes = png_bytes(ramp(5, 300));
+  const PngInfo info = describe_png(folder.write("x.png", bytes.substr(0, 26)));
+  EXPECT_EQ(info.height, 5);
+  EXPECT_EQ(info.width, 300);
+  EXPECT_EQ(info.bits, 8);
+  EXPECT_EQ(info.colour, "gray");
+  for (std::size_t size = 0; size < 26; ++size) {
+    const auto path = folder.write("x.png", bytes.substr(0, size));
+    EXPECT_TRUE(folder.error_of([&] { describe_png(path); }).starts_with("x.png: ")) << size;
+  }
+  std::string other = bytes;
+  other[25] = 5;
+  const auto path = folder.write("x.png", other);
+  EXPECT_EQ(folder.error_of([&] { describe_png(path); }),
+            "x.png: 5 x 300 pixels of colour type 5 found, a picture of type 0, 2, 3, 4 or 6 "
+            "expected");
+}
+
 TEST(Png, RoundTripsNoiseThatCannotBePacked) {
   const TemporaryFolder folder;
   const std::string noise = random_bytes(200 * 300);

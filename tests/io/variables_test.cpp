@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "damaged_files.hpp"
+#include "npy_files.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::io {
@@ -32,6 +33,40 @@ std::string npz_bytes() {
 TEST(VariableText, GivesNameShapeAndType) {
   EXPECT_EQ(variable_text({"a", {3, 4}, "double", true}), "a (3 x 4 double)");
   EXPECT_EQ(variable_text({"a\nb", {}, "char", false}), "a\\x0ab (() char)");
+}
+
+TEST(DescribeNpy, ReadsTheHeaderAlone) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("x.npy", npy(header("<f8", "(1000, 3000)"), ""));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) + 24'000'000);  // a hole
+  const Variable array = describe_npy(path);
+  EXPECT_EQ(array.shape, (Shape{1000, 3000}));
+  EXPECT_EQ(array.type, "float64");
+  EXPECT_TRUE(array.is_numeric);
+}
+
+TEST(DescribeNpy, ComparesShapeAndSizeAndKnowsOtherTypes) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& bytes) {
+    const auto path = folder.write("x.npy", bytes);
+    return folder.error_of([&] { describe_npy(path); });
+  };
+  EXPECT_EQ(error(npy(header("<c8", "(2, 2)"), "12345678")),
+            "x.npy: 8 bytes of data found, shape 2 x 2 of 8-byte numbers expected");
+  EXPECT_EQ(error(npy(header("<f8", "(4611686018427387904, 4)"), "")),
+            "x.npy: 0 bytes of data found, shape 4611686018427387904 x 4 of 8-byte numbers "
+            "expected");
+  EXPECT_TRUE(error("PNG").starts_with("x.npy: 'PNG' found as first bytes"));
+  const Variable words = describe_npy(folder.write("x.npy", npy(header("<U3", "(1,)"), "")));
+  EXPECT_EQ(words.type, "<U3");
+  EXPECT_FALSE(words.is_numeric);
+}
+
+// A width that no integer holds must not become one.
+TEST(DescribeNpy, KeepsTheWordsOfTypesThatItDoesNotKnow) {
+  const TemporaryFolder folder;
+  const std::string bytes = npy(header("<f99999999999", "(1,)"), "12345678");
+  EXPECT_EQ(describe_npy(folder.write("x.npy", bytes)).type, "<f99999999999");
 }
 
 TEST(VariableFile, RefusesAnotherExtension) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "udv/core/types.hpp"
@@ -21,6 +22,17 @@ struct RgbImage {
 /// the file cannot be written.
 void write_png(const std::filesystem::path& path, const RowMatrix<std::uint8_t>& gray);
 void write_png(const std::filesystem::path& path, const RgbImage& image);
+
+/// What the first bytes of a PNG file say.
+struct PngInfo {
+  Index height = 0, width = 0;
+  int bits = 0;        ///< of one number
+  std::string colour;  ///< gray, RGB, palette, gray with alpha, RGB with alpha
+};
+
+/// Reads no more than these bytes. Throws IoError naming the path where they are none of a PNG
+/// file.
+PngInfo describe_png(const std::filesystem::path& path);
 
 /// Any PNG file as 8-bit gray: colours by their luminance, transparent pixels on black. Throws
 /// IoError naming the path where it is missing, no PNG file, damaged or cut off; the announced size
