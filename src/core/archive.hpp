@@ -79,6 +79,13 @@ class ArchiveReader {
     return static_cast<size_t>(size);
   }
 
+  void get(bool& value) {
+    unsigned char byte = 0;
+    get(byte);
+    require(byte <= 1, "checkpoint: ", static_cast<int>(byte),
+            " where yes or no (1 or 0) is expected");
+    value = byte == 1;
+  }
   template <typename T>
   void get(T& value) {
     if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
@@ -92,8 +99,12 @@ class ArchiveReader {
   }
   template <typename T>
   void get(std::vector<T>& list) {
-    list.resize(count());
-    for (T& item : list) get(item);
+    list.clear();
+    // Item by item: one in memory may take many times its bytes here.
+    for (size_t left = count(); left > 0; --left) {
+      list.emplace_back();
+      get(list.back());
+    }
   }
   template <typename Scalar, int R, int C, int O>
   void get(Eigen::Matrix<Scalar, R, C, O>& values) {

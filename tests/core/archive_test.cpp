@@ -107,6 +107,25 @@ TEST(Archive, RefusesAMatrixWhoseSizesOverflow) {
             "checkpoint: a matrix of 4611686018427387904 x 8 announced, 0 bytes left");
 }
 
+TEST(Archive, RefusesATruthValueThatIsNone) {
+  const std::string bytes = "\x02";
+  ArchiveReader reader(bytes);
+  bool yes = false;
+  EXPECT_EQ(error_of([&] { reader(yes); }), "checkpoint: 2 where yes or no (1 or 0) is expected");
+}
+
+// A record takes 100 bytes of memory and more; here each announced one has a single byte.
+TEST(Archive, MakesRoomForAListItemByItem) {
+  std::uint64_t announced = 1 << 20;
+  ArchiveWriter writer;
+  writer(announced);
+  const std::string bytes = writer.take() + std::string(1 << 20, '\xff');
+  ArchiveReader reader(bytes);
+  std::vector<Record> list;
+  EXPECT_THROW(reader(list), InvalidArgument);
+  EXPECT_LE(list.capacity(), 2u);
+}
+
 TEST(Archive, RefusesAMatrixOfNegativeSize) {
   ArchiveWriter writer;
   std::int64_t rows = -1, cols = -1;
