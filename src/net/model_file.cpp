@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/model_file.hpp"
 
+#include <algorithm>
+
 #include "core/parse.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
@@ -35,16 +37,27 @@ Index number(const io::SafetensorsFile& file, const std::string& key) {
   return value;
 }
 
+// Is every dense layer of such a network at most as large as all that is stored? Asked before
+// memory is.
+bool can_fit(const Variant& variant, const Sizes& sizes, Index stored) {
+  const auto fits = [&](Index rows, Index cols) { return rows == 0 || cols <= stored / rows; };
+  if (!variant.has_hidden()) return fits(sizes.inputs, sizes.outputs);
+  const auto layers = std::count_if(variant.layers.begin(), variant.layers.end(),
+                                    [](const auto& l) { return l.kind == LayerKind::kDense; });
+  return fits(sizes.inputs, sizes.hidden) && fits(sizes.hidden, sizes.outputs) &&
+         (layers < 3 || fits(sizes.hidden, sizes.hidden));
+}
+
 template <typename Real>
 Network<Real> read_network(const io::SafetensorsFile& file) {
   const Sizes sizes{number(file, "inputs"), number(file, "hidden"), number(file, "outputs")};
-  // A network of such sizes has to fit into the file, before memory is asked for.
   Index stored = 0;
   for (const io::Tensor& tensor : file.tensors()) stored += tensor.size();
-  require<IoError>(sizes.inputs <= stored && sizes.hidden <= stored && sizes.outputs <= stored,
-                   file.name(), ": sizes ", sizes.inputs, "-", sizes.hidden, "-", sizes.outputs,
-                   " in its metadata, but ", stored, " numbers in its tensors");
-  Network<Real> network(variant_named(entry(file, "variant")), sizes, number(file, "bias") != 0);
+  const Variant& variant = variant_named(entry(file, "variant"));
+  require<IoError>(can_fit(variant, sizes, stored), file.name(), ": sizes ", sizes.inputs, "-",
+                   sizes.hidden, "-", sizes.outputs, " in its metadata, but ", stored,
+                   " numbers in its tensors");
+  Network<Real> network(variant, sizes, number(file, "bias") != 0);
   for (const io::Tensor& tensor : file.tensors())
     require<IoError>(network.find(tensor.name) != nullptr, file.name(), ": tensor '", tensor.name,
                      "' is no part of a ", network.variant().name, " network");
