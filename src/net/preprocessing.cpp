@@ -60,7 +60,8 @@ ColumnFacts facts_of(const io::TextTable& table, Index column) {
 // Most fields are numbers, but not all: a typing error, more often than not.
 void note_words_among_numbers(const io::TextTable& table, Index column, const ColumnFacts& facts,
                               std::vector<std::string>& notes) {
-  if (facts.kind != ColumnKind::kCategory || 2 * facts.numbers < facts.present) return;
+  const bool words = facts.kind == ColumnKind::kCategory && facts.first_word >= 0;
+  if (!words || 2 * facts.numbers < facts.present) return;
   notes.push_back(message(table.where(facts.first_word, column), ": ",
                           io::quoted(table.field(facts.first_word, column)),
                           " found among numbers: the whole column is taken for words"));

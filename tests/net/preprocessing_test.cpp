@@ -62,6 +62,14 @@ TEST_F(TablePreprocessing, CodesNumbersWordsAndDates) {
   EXPECT_LE((X - expected).norm(), 1e-12) << X;
 }
 
+TEST_F(TablePreprocessing, AColumnOfDifferentWordsForNothingIsOneOfWords) {
+  const TextTable table(folder_.write("u.csv", "a,b,y\n1,,3\n2,NA,4\n"));
+  const Preprocessing how = fit_table(table, {0, 1}, options_, notes_);
+  EXPECT_TRUE(notes_.empty());
+  ASSERT_EQ(how.columns.size(), 2u);
+  EXPECT_EQ(how.columns[1].categories, std::vector<std::string>{""});
+}
+
 TEST_F(TablePreprocessing, LooksAtTheTrainingPartAlone) {
   options_.scaling = options_.target_scaling = "minmax";
   const Preprocessing how = fit_table(table_, training_, options_, notes_);
