@@ -1,107 +1,137 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/commands.hpp"
 #include "cli/common.hpp"
+#include "cli/inspect_kinds.hpp"
+#include "io/names.hpp"
+#include "io/text.hpp"
 #include "udv/core/error.hpp"
-#include "udv/io/npy.hpp"
-#include "udv/io/safetensors.hpp"
-#include "udv/net/head.hpp"
-#include "udv/net/model_file.hpp"
-#include "udv/net/run_folder.hpp"
+#include "udv/io/file.hpp"
 #include "udv/report/terminal.hpp"
 
 namespace udv::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Flags {
   std::string file;
-  bool svd = false;
-  double energy = 0.99;
+  InspectOptions options;
 };
 
-constexpr Index kFewNumbers = 1 << 20;  // of a file whose spectra are shown unasked
-
-void print_row(const std::string& name, const std::string& value) {
-  fmt::print("  {:<14} {}\n", name, value);
+// By the name, else by the first bytes.
+const std::vector<FileKind>& kinds() {
+  static const std::vector<FileKind> all{
+      {"tensors", {".safetensors"}, starts_safetensors, brief_safetensors, show_safetensors},
+      {"ONNX model", {".onnx"}, nullptr, brief_onnx, show_onnx},
+      {"array", {".npy", ".npy.gz"}, nullptr, brief_npy, show_npy},
+      {"arrays", {".npz", ".mat", ".h5", ".hdf5"}, nullptr, brief_variables, show_variables},
+      {"table",
+       {".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"},
+       nullptr,
+       brief_table,
+       show_table},
+      {"picture", {".png"}, nullptr, brief_png, show_png},
+      {"run", {".json"}, nullptr, brief_json, show_json},
+      {"settings", {".toml"}, nullptr, brief_settings, show_settings},
+      {"checkpoint", {}, starts_checkpoint, brief_checkpoint, show_checkpoint},
+      {"training checkpoint",
+       {},
+       starts_training_state,
+       brief_training_state,
+       show_training_state}};
+  return all;
 }
 
-std::string size_text(double bytes) {
-  const char* const units[] = {"bytes", "KiB", "MiB", "GiB"};
-  int unit = 0;
-  while (bytes >= 1024 && unit < 3) bytes /= 1024, ++unit;
-  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
+// ".csv.gz" of "a.CSV.gz"
+std::string extension_of(const fs::path& file) {
+  const std::string last = io::detail::lower_case(file.extension().string());
+  return last == ".gz" ? io::detail::lower_case(file.stem().extension().string()) + last : last;
 }
 
-bool is_float(const io::Tensor& tensor) {
-  return tensor.type == "F32" || tensor.type == "F64" || tensor.type == "F16" ||
-         tensor.type == "BF16";
+// Nullptr where none fits.
+const FileKind* kind_of(const fs::path& file) {
+  const std::string extension = extension_of(file);
+  for (const FileKind& kind : kinds())
+    if (std::count(kind.extensions.begin(), kind.extensions.end(), extension) > 0) return &kind;
+  const std::string start = io::read_start(file, 64);
+  for (const FileKind& kind : kinds())
+    if (kind.starts && kind.starts(start)) return &kind;
+  return nullptr;
 }
 
-// "rank 12 of 64: 25 %" of the numbers, where two factors of the rank would be smaller.
-std::string saving(const io::SafetensorsFile& file, const io::Tensor& tensor, double energy) {
-  const Index rows = tensor.shape[0], cols = tensor.shape[1];
-  const Vector<double> values = file.read<double>(tensor);
-  if (!values.allFinite()) return "not finite";
-  const RowMatrix<double> M = Eigen::Map<const RowMatrix<double>>(values.data(), rows, cols);
-  const Index rank = net::energy_rank(net::singular_values(M), energy);
-  const double share = static_cast<double>(rank * (rows + cols)) / static_cast<double>(rows * cols);
-  return share < 1 ? fmt::format("rank {}: {:.0f} %", rank, 100 * share)
-                   : fmt::format("rank {}: nothing", rank);
+std::string known_extensions() {
+  std::string text;
+  for (const FileKind& kind : kinds())
+    for (const auto extension : kind.extensions)
+      if (!extension.ends_with(".gz")) text += std::string(extension) + ", ";
+  return text;
 }
 
-void print_tensors(const io::SafetensorsFile& file, bool svd, double energy) {
-  std::vector<std::string> header{"tensor", "type", "shape", "numbers"};
-  if (svd) header.push_back(fmt::format("SVD, {:g} % energy", 100 * energy));
-  std::vector<std::vector<std::string>> rows;
-  for (const io::Tensor& tensor : file.tensors()) {
-    rows.push_back(
-        {tensor.name, tensor.type, io::shape_text(tensor.shape), fmt::format("{}", tensor.size())});
-    if (!svd) continue;
-    const bool matrix = tensor.shape.size() == 2 && is_float(tensor) && tensor.size() > 0;
-    rows.back().push_back(matrix ? saving(file, tensor, energy) : "");
+void show_file(const fs::path& file, const InspectOptions& options) {
+  const FileKind* const kind = kind_of(file);
+  require<IoError>(kind != nullptr, file.string(), ": a name that ends in ",
+                   io::detail::in_quotes(extension_of(file)), " and first bytes ",
+                   io::detail::in_quotes(io::read_start(file, 16)), " found, ", known_extensions(),
+                   "a checkpoint of udv or the folder of a run expected");
+  kind->show(file, options);
+}
+
+// A file that cannot be read does not hide the others.
+std::string brief_of(const FileKind& kind, const fs::path& file) {
+  try {
+    return kind.brief(file);
+  } catch (const IoError& error) {
+    return plain_text(error.what(), 120);
   }
-  fmt::print("{}\n", report::table(header, rows));
 }
 
-void print_model(const io::SafetensorsFile& file) {
-  const auto model = net::read_model<double>(file.name());
-  const net::TrainFigures figures = net::figures_of(model.network);
-  print_row("network",
-            fmt::format("{} {}{}", model.network.variant().name, to_string(model.network.sizes()),
-                        model.network.bias() ? ", biases" : ""));
-  print_row("task",
-            model.preprocessing.task == net::Task::kRegression ? "regression" : "classification");
-  if (!model.preprocessing.target.empty()) print_row("target", model.preprocessing.target);
-  print_row("spectrum", report::spectrum_text(figures.spectrum));
-  print_row("rank",
-            fmt::format("{} / {} / {} carry 90 / 99 / 99.9 % of the energy, stable rank {:.3g}, "
-                        "effective rank {:.3g}",
-                        figures.rank_90, figures.rank_99, figures.rank_999, figures.stable_rank,
-                        figures.effective_rank));
-  print_row("live neurons", fmt::format("{}", figures.live_width));
-  for (const auto& [key, text] : model.notes) print_row(key, text);
+std::vector<std::string> file_row(const fs::path& file) {
+  if (!fs::is_regular_file(file)) return {plain_text(file.filename().string()), "folder", "", ""};
+  const FileKind* const kind = kind_of(file);
+  return {plain_text(file.filename().string()), kind ? kind->name : "unknown",
+          size_text(static_cast<double>(fs::file_size(file))), kind ? brief_of(*kind, file) : ""};
+}
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::error_code failure;
+  std::vector<fs::path> files;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure))
+    if (fs::is_regular_file(at->status()) || fs::is_directory(at->status()))
+      files.push_back(at->path());
+  require<IoError>(!failure, folder.string(), ": cannot be listed: ", failure.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Its model, else its run.json; then all that is in it.
+void show_folder(const fs::path& folder, const InspectOptions& options) {
+  const std::vector<fs::path> files = files_in(folder);
+  const auto known = [](const fs::path& file) {
+    return fs::is_regular_file(file) && kind_of(file);
+  };
+  require<IoError>(std::any_of(files.begin(), files.end(), known), folder.string(), ": ",
+                   files.size(), " files and folders found, one that udv writes expected");
+  for (const char* name : {"model.safetensors", "run.json"}) {
+    if (!fs::exists(folder / name)) continue;
+    show_file(folder / name, options);
+    break;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const fs::path& file : files) rows.push_back(file_row(file));
+  fmt::print("\n{}", report::table({"file", "kind", "size", "contents"}, rows));
 }
 
 ExitCode run_inspect(const Flags& flags) {
-  const io::SafetensorsFile file(model_path(flags.file));
-  Index numbers = 0, matrices = 0;
-  double bytes = 0;
-  for (const io::Tensor& tensor : file.tensors()) {
-    numbers += tensor.size();
-    bytes += static_cast<double>(tensor.bytes.size());
-    if (tensor.shape.size() == 2) matrices += tensor.size();
-  }
-  print_row("file", file.name());
-  print_row("tensors",
-            fmt::format("{}, {} numbers, {}", file.tensors().size(), numbers, size_text(bytes)));
-  const bool ours = file.metadata().contains("udv") && file.metadata().contains("preprocessing");
-  if (ours) print_row("written by", "udv " + file.metadata().at("udv"));
-  if (ours) print_model(file);
-  for (const auto& [key, text] : file.metadata())
-    if (!ours) print_row(key, text.substr(0, 200));
-  fmt::print("\n");
-  print_tensors(file, flags.svd || (matrices <= kFewNumbers && matrices > 0), flags.energy);
+  std::error_code unknown;
+  if (fs::is_directory(flags.file, unknown))
+    show_folder(flags.file, flags.options);
+  else
+    show_file(flags.file, flags.options);
   return kDone;
 }
 
@@ -110,11 +140,15 @@ ExitCode run_inspect(const Flags& flags) {
 Run setup_inspect(CLI::App& program) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const command =
-      program.add_subcommand("inspect", "Shows what is in a safetensors file");
-  command->add_option("file", flags->file, "A .safetensors file, or the folder of a run")
+      program.add_subcommand("inspect", "Shows what is in a file that udv reads or writes");
+  command
+      ->add_option("file", flags->file,
+                   "Tensors, ONNX models, arrays, tables, pictures, run.json, checkpoints, or the "
+                   "folder of a run")
       ->required();
-  command->add_flag("--svd", flags->svd, "Say for every matrix what SVD pruning would leave of it");
-  command->add_option("--energy", flags->energy, "Share of the energy that it keeps")
+  command->add_flag("--svd", flags->options.svd,
+                    "Compute singular values also where there are many numbers");
+  command->add_option("--energy", flags->options.energy, "Share of the energy that an SVD keeps")
       ->capture_default_str()
       ->check(share_number());
   return [flags] { return run_inspect(*flags); };

@@ -168,6 +168,11 @@ FirstField first_field(std::string_view line) {
   return {field, has_tab ? '\t' : ' '};
 }
 
+char table_separator(std::string_view line) {
+  const std::size_t at = line.find_first_of(",;\t");
+  return at == line.npos ? ',' : line[at];
+}
+
 void split_fields(const Lines& line, char separator, std::vector<std::string_view>& fields) {
   const std::string_view text = line.text();
   fields.clear();

@@ -56,6 +56,9 @@ struct FirstField {
 };
 FirstField first_field(std::string_view line);
 
+/// Of a table with this first line: the first comma, semicolon or tab in it; a comma where none is.
+char table_separator(std::string_view line);
+
 /// Fields of the current line without their quotes and the blanks around them. An empty field
 /// counts, except between blanks. Throws IoError where a quote is not closed.
 void split_fields(const Lines& line, char separator, std::vector<std::string_view>& fields);

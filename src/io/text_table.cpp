@@ -29,11 +29,6 @@ std::string read_text(const std::filesystem::path& path) {
   return detail::is_utf8(text) ? text : from_latin1(text);
 }
 
-char separator_of(std::string_view header) {
-  const std::size_t at = header.find_first_of(",;\t");
-  return at == header.npos ? ',' : header[at];
-}
-
 }  // namespace
 
 TextTable::TextTable(const std::filesystem::path& path)
@@ -45,7 +40,7 @@ TextTable::TextTable(const std::filesystem::path& path)
   while (lines.next() && is_blank(lines.text())) {
   }
   require<IoError>(!is_blank(lines.text()), name_, ": empty file found, a header line expected");
-  const char separator = separator_of(lines.text());
+  const char separator = detail::table_separator(lines.text());
   detail::split_fields(lines, separator, fields);
   columns_.assign(fields.begin(), fields.end());
   for (size_t c = 0; c < columns_.size(); ++c)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/config_file.hpp"
+#include "cli/inspect_kinds.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json read_json(const std::filesystem::path& file) {
+  try {
+    Json json = Json::parse(io::read_bytes(file));
+    require<IoError>(json.is_object(), file.string(), ": ", json.type_name(),
+                     " found, a JSON object expected");
+    return json;
+  } catch (const Json::parse_error& error) {
+    throw IoError(message(file.string(), ": no JSON at byte ", error.byte, ": ",
+                          plain_text(error.what(), 120)));
+  }
+}
+
+// Deep values are only counted: files of others may be nested without end.
+std::string value_text(const Json& value) {
+  if (value.is_string()) return plain_text(value.get_ref<const std::string&>());
+  if (value.is_array()) return fmt::format("{} items", value.size());
+  if (value.is_object()) return fmt::format("{} entries", value.size());
+  return value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : value.dump();
+}
+
+// Short lists of plain values as they stand.
+std::string list_text(const Json& list) {
+  constexpr std::size_t kMost = 12;
+  std::string text;
+  for (const Json& item : list) {
+    if (list.size() > kMost || item.is_structured()) return fmt::format("{} items", list.size());
+    text += (text.empty() ? "" : ", ") + value_text(item);
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string entries_text(const Json& object) {
+  std::string text;
+  for (const auto& [key, value] : object.items())
+    text += (text.empty() ? "" : ", ") + plain_text(key, 60) + " " +
+            (value.is_array() ? list_text(value) : value_text(value));
+  return text;
+}
+
+bool is_spectrum(const std::string& key, const Json& value) {
+  return key == "spectrum" && value.is_array() && !value.empty() &&
+         std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_number(); });
+}
+
+void print_json(const std::string& key, const Json& value) {
+  const std::string name = plain_text(key, 60);
+  if (is_spectrum(key, value)) {
+    const auto values = value.get<std::vector<double>>();
+    print_spectrum(
+        Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size())));
+  } else if (key == "warnings" && value.is_array()) {
+    for (const Json& warning : value) print_row("warning", value_text(warning));
+  } else {
+    print_row(name, value.is_object()  ? entries_text(value)
+                    : value.is_array() ? list_text(value)
+                                       : value_text(value));
+  }
+}
+
+}  // namespace
+
+std::string brief_json(const std::filesystem::path& file) {
+  const Json run = read_json(file);
+  return run.contains("command") ? "run of udv " + value_text(run["command"])
+                                 : fmt::format("{} entries", run.size());
+}
+
+void show_json(const std::filesystem::path& file, const InspectOptions&) {
+  const Json run = read_json(file);
+  print_file(file);
+  for (const auto& [key, value] : run.items()) {
+    if (key == "udv")
+      print_row("written by", "udv " + value_text(value));
+    else
+      print_json(key, value);
+  }
+}
+
+std::string brief_settings(const std::filesystem::path& file) {
+  return fmt::format("{} settings", config_flags(file.string()).size());
+}
+
+void show_settings(const std::filesystem::path& file, const InspectOptions&) {
+  const std::vector<std::string> flags = config_flags(file.string());
+  print_file(file);
+  for (const std::string& flag : flags) {
+    const std::size_t equals = std::min(flag.find('='), flag.size());
+    const std::string value = flag.substr(std::min(equals + 1, flag.size()));
+    print_row(plain_text(flag.substr(2, equals - 2)), plain_text(value));
+  }
+}
+
+}  // namespace udv::cli
