@@ -80,22 +80,6 @@ void weigh_columns(const Stack<Scalar>& Z, const Reals<Scalar>& weights, RowMatr
 
 }  // namespace
 
-const std::array<Method, 4>& methods() {
-  static constexpr std::array<Method, 4> kMethods{{
-      {"bm", "U U^*", true, false},
-      {"udu", "U D U^*", true, true},
-      {"uv", "U V^*", false, false},
-      {"udv", "U D V^*", false, true},
-  }};
-  return kMethods;
-}
-
-const Method& method_named(std::string_view name) {
-  for (const Method& method : methods())
-    if (method.name == name) return method;
-  throw InvalidArgument(message("method '", name, "' found, one of bm, udu, uv, udv expected"));
-}
-
 template <typename Scalar>
 Factorization<Scalar>::Factorization(const Method& method, Index rows, Index cols, Index columns,
                                      double init_norm, std::uint64_t seed)
