@@ -22,6 +22,13 @@ Vector<double> vector(const Json& list) {
   return Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size()));
 }
 
+// The library turns 1e300 into some integer.
+std::int64_t whole(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  require(value.is_number_integer(), key, " is no whole number");
+  return value;
+}
+
 Json affine_json(const Affine& how) {
   return {{"offset", list(how.offset)}, {"factor", list(how.factor)}};
 }
@@ -51,7 +58,7 @@ ColumnCoding column_from(const Json& json) {
   coding.kind = static_cast<ColumnKind>(k);
   coding.fills = json.at("fills").get<std::vector<double>>();
   coding.categories = json.at("categories").get<std::vector<std::string>>();
-  coding.fallback = json.at("fallback");
+  coding.fallback = whole(json, "fallback");
   coding.onehot = json.at("onehot");
   coding.parts = json.at("parts").get<std::vector<std::string>>();
   require(coding.kind == ColumnKind::kCategory ||
@@ -104,8 +111,8 @@ Preprocessing Preprocessing::from_json(const std::string& text) {
     const std::string task = json.at("task");
     require(task == "regression" || task == "classification", "task '", task, "'");
     how.task = task == "regression" ? Task::kRegression : Task::kClassification;
-    how.inputs = json.at("inputs");
-    how.outputs = json.at("outputs");
+    how.inputs = whole(json, "inputs");
+    how.outputs = whole(json, "outputs");
     how.target = json.at("target");
     how.classes = json.at("classes").get<std::vector<std::string>>();
     how.features = affine_from(json.at("features"));

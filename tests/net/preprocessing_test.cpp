@@ -108,6 +108,11 @@ TEST_F(TablePreprocessing, GoesThroughJson) {
   EXPECT_EQ(again.features_of<double>(table_, {0, 1, 2, 3, 4}),
             how.features_of<double>(table_, {0, 1, 2, 3, 4}));
   EXPECT_EQ(error_of([] { Preprocessing::from_json("{}"); }).substr(0, 15), "preprocessing: ");
+  const std::string text = how.to_json(), key = "\"inputs\":";
+  const std::size_t at = text.find(key) + key.size();
+  const std::string damaged = text.substr(0, at) + "1e300" + text.substr(text.find(',', at));
+  EXPECT_EQ(error_of([&] { Preprocessing::from_json(damaged); }),
+            "preprocessing: inputs is no whole number");
 }
 
 TEST_F(TablePreprocessing, NamesLineColumnAndValue) {
