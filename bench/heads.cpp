@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Training and pruning of heads, in seconds: bench_heads wide|prune D M C THREADS
-// prune also writes UD (float32) and its singular values (float64) to the files named in addition.
+// prune also writes UD (float32) and its singular values (float64) to the files named in addition;
+// where a number of live neurons follows, d and u of all others are zero.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -52,10 +53,22 @@ double wide(Index inputs, Index hidden, Index classes) {
   return 100 * seconds;
 }
 
+// The live neurons stand spread among the dead ones.
+void kill_neurons(net::Network<float>& network, Index live) {
+  auto U = network.at(*network.find("U.weight"));
+  auto d = network.at(*network.find("D.weight"));
+  for (Index j = 0; j < U.rows(); ++j) {
+    if (j * live / U.rows() != (j + 1) * live / U.rows()) continue;
+    U.row(j).setZero();
+    d(0, j) = 0;
+  }
+}
+
 // The SVD of UD of a random head and the smaller network of rank 100.
-double prune(net::Sizes sizes, const char* matrix_file, const char* values_file) {
+double prune(net::Sizes sizes, Index live, const char* matrix_file, const char* values_file) {
   net::Network<float> network(net::variant_named("UDV"), sizes, false);
   net::initialise(network, "pytorch", 1);
+  kill_neurons(network, live);
   const auto begin = std::chrono::steady_clock::now();
   const net::Pruning<float> pruning(network);
   const auto smaller = pruning.keep(std::min<Index>(100, pruning.neurons()));
@@ -71,14 +84,15 @@ double prune(net::Sizes sizes, const char* matrix_file, const char* values_file)
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
-  if (!(what == "wide" && argc == 6) && !(what == "prune" && argc == 8)) {
-    std::fputs("usage: bench_heads wide D M C THREADS | prune D M C THREADS UD.npy VALUES.npy\n",
+  if (!(what == "wide" && argc == 6) && !(what == "prune" && (argc == 8 || argc == 9))) {
+    std::fputs("usage: bench_heads wide D M C THREADS | prune D M C THREADS UD VALUES [LIVE]\n",
                stderr);
     return 2;
   }
   const Index inputs = std::atoi(argv[2]), hidden = std::atoi(argv[3]),
               outputs = std::atoi(argv[4]);
   set_num_threads(std::atoi(argv[5]));
+  const Index live = argc == 9 ? std::atoi(argv[8]) : hidden;
   std::printf("%.4f\n", what == "wide" ? wide(inputs, hidden, outputs)
-                                       : prune({inputs, hidden, outputs}, argv[6], argv[7]));
+                                       : prune({inputs, hidden, outputs}, live, argv[6], argv[7]));
 }
