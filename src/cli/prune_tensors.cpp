@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "core/pattern.hpp"
 #include "net/gram_svd.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
@@ -51,27 +52,6 @@ std::optional<Factors> factorize(const io::SafetensorsFile& file, const io::Tens
 }
 
 }  // namespace
-
-bool fits(const std::string& pattern, const std::string& name) {
-  // Greedy from star to star; going back to the last star is enough.
-  size_t p = 0, n = 0, star = std::string::npos, retry = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      retry = n;
-    } else if (p < pattern.size() && pattern[p] == name[n]) {
-      ++p;
-      ++n;
-    } else if (star != std::string::npos) {
-      p = star + 1;
-      n = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 ExitCode prune_tensors(const std::string& path, const TensorPruning& how,
                        const CommonFlags& common) {

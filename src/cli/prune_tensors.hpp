@@ -20,7 +20,4 @@ struct TensorPruning {
 ExitCode prune_tensors(const std::string& file, const TensorPruning& how,
                        const CommonFlags& common);
 
-/// True where the name fits the pattern.
-bool fits(const std::string& pattern, const std::string& name);
-
 }  // namespace udv::cli

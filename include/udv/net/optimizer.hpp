@@ -9,6 +9,8 @@
 
 namespace udv::net {
 
+struct UpdateRule;
+
 /// Constants of the update rules, with PyTorch's defaults.
 struct OptimizerSettings {
   double weight_decay = 0;
@@ -47,7 +49,7 @@ class Optimizer {
  private:
   std::string name_;
   OptimizerSettings settings_;
-  size_t rule_;
+  const UpdateRule* rule_;
 };
 
 /// "adam, nadam, ..."
