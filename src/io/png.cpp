@@ -113,7 +113,11 @@ PngInfo describe_png(const std::filesystem::path& path) {
   return info;
 }
 
-RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path) {
+namespace {
+
+// Opens the file, asks `room` for memory of height x width pixels and fills it.
+template <typename Room>
+void read_pixels(const std::filesystem::path& path, png_uint_32 format, const Room& room) {
   const std::string name = path.string();
   const std::string bytes = read_bytes(path);
   require_whole_png(name, bytes);
@@ -121,12 +125,31 @@ RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path) {
   const bool begun = png_image_begin_read_from_memory(image.get(), bytes.data(), bytes.size()) != 0;
   require<IoError>(begun, name, ": damaged PNG file found: ", image->message);
   require_plausible_size(name, image.get(), bytes.size());
-  image->format = PNG_FORMAT_GRAY;
-  RowMatrix<std::uint8_t> gray(image->height, image->width);
+  image->format = format;
   const png_color black{0, 0, 0};
-  const bool read = png_image_finish_read(image.get(), &black, gray.data(), 0, nullptr) != 0;
+  std::uint8_t* const pixels = room(image->height, image->width);
+  const bool read = png_image_finish_read(image.get(), &black, pixels, 0, nullptr) != 0;
   require<IoError>(read, name, ": damaged PNG file found: ", image->message);
+}
+
+}  // namespace
+
+RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path) {
+  RowMatrix<std::uint8_t> gray;
+  read_pixels(path, PNG_FORMAT_GRAY, [&](Index height, Index width) {
+    gray.resize(height, width);
+    return gray.data();
+  });
   return gray;
+}
+
+RgbImage read_png_rgb(const std::filesystem::path& path) {
+  RgbImage image;
+  read_pixels(path, PNG_FORMAT_RGB, [&](Index height, Index width) {
+    image = {height, width, std::vector<std::uint8_t>(static_cast<size_t>(3 * height * width))};
+    return image.pixels.data();
+  });
+  return image;
 }
 
 }  // namespace udv::io

@@ -38,5 +38,7 @@ PngInfo describe_png(const std::filesystem::path& path);
 /// IoError naming the path where it is missing, no PNG file, damaged or cut off; the announced size
 /// is compared with that of the file before any allocation.
 RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path);
+/// The same in colours.
+RgbImage read_png_rgb(const std::filesystem::path& path);
 
 }  // namespace udv::io
