@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install clean packages
+.PHONY: all demo test deep test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install clean packages
 
 all: build/$(PRESET)/bin/udv
 
@@ -23,6 +23,11 @@ test: packages
 	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=ON -DUDV_BUILD_BENCH=OFF >/dev/null
 	@cmake --build build/$(PRESET)
 	@ctest --preset $(PRESET)
+
+# The same with the LibTorch component (udv finetune), whose libraries are large: installs them first.
+deep:
+	@scripts/install-packages deep
+	@$(MAKE) --no-print-directory test
 
 # What udv export writes, in the programs that load it: ONNX Runtime (npm), PyTorch, the checker of ONNX.
 loaders-ready:
