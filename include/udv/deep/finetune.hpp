@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "udv/core/observer.hpp"
+#include "udv/deep/image_set.hpp"
+#include "udv/net/trainer.hpp"
+
+// Nothing of LibTorch shows here: a program that uses this compiles quickly.
+namespace udv::deep {
+
+struct FinetuneOptions {
+  net::TrainOptions training;      ///< of the head; hidden 0: as many neurons as features
+  std::string backbone;            ///< TorchScript, images to features; empty: the built-in network
+  bool trainable = false;          ///< the backbone learns too; the built-in network always does
+  double backbone_rate = 0;        ///< its learning rate; 0: that of the head
+  double clip = 0;                 ///< largest norm of the gradient of the backbone; 0: none
+  std::string device = "cpu";      ///< or cuda
+  std::string precision = "auto";  ///< single, bf16; auto: bf16 on cuda
+  Index image_size = 0;            ///< what the network sees; 0: 224, the built-in one as they are
+  bool flip = false;               ///< pictures are mirrored, every second one
+  Index crop = 0;                  ///< and moved by up to so many of their own pixels
+  std::string replace;             ///< blocks inside the built-in network: names of its layers
+  std::string replace_variant = "UDV";
+  Index replace_width = 0;
+  bool fuse = false;  ///< let TorchScript rewrite the backbone
+
+  /// Throws InvalidArgument naming field and value.
+  void validate() const;
+};
+
+/// One array of the built-in network.
+struct NamedArray {
+  std::string name;
+  std::vector<Index> shape;
+  std::vector<float> values;
+};
+
+/// A UDV block inside the built-in network.
+struct BlockInfo {
+  std::string name, variant;
+  Index inputs = 0, width = 0, outputs = 0, stride = 1;
+  bool bias = false, pixels = false;
+  Vector<double> spectrum;  ///< of UD
+};
+
+struct FinetuneResult {
+  net::TrainResult<float> training;  ///< with the head
+  double images_per_second = 0;      ///< learned from, evaluations left aside
+};
+
+struct FinetuneHooks {
+  Observer observer;     ///< iteration: images so far, objective: loss of the batch, rank: width
+  std::string resume;    ///< a checkpoint; empty: from the start
+  std::string settings;  ///< in words of the caller; a checkpoint of other ones is refused
+  std::function<void(const std::string&)> save;  ///< checkpoints: after every epoch and at a stop
+  /// After every epoch: the head, and the test part as the head sees it.
+  std::function<void(const net::EpochRecord&, const net::Network<float>&,
+                     const net::Dataset<float>&)>
+      epoch;
+};
+
+/// A network from images to classes on a device: backbone or built-in network, then a head.
+class Finetuner {
+ public:
+  /// The pictures have to outlive the object. Throws IoError where the backbone cannot be read, its
+  /// output is not N x d, or there is no such device; InvalidArgument for options.
+  Finetuner(const FinetuneOptions& options, const ImageData& data);
+  ~Finetuner();
+  Finetuner(Finetuner&&) noexcept;
+
+  Index num_features() const;
+  Index num_parameters() const;  ///< all of them
+  const std::string& device() const;
+
+  /// Features of pictures first .. first + count - 1, without augmentation.
+  RowMatrix<float> features(const ImageSet& set, Index first, Index count);
+
+  /// All layers at once. A loss that is not finite ends the run as diverged.
+  FinetuneResult train(const FinetuneHooks& hooks);
+
+  /// Mean loss and accuracy on the test part.
+  net::Score evaluate();
+
+  const net::Network<float>& head() const;  ///< as it is after train()
+  void set_head(const net::Network<float>& head);
+
+  std::vector<NamedArray> arrays() const;  ///< of the built-in network
+  /// Throws InvalidArgument where one is missing or has another shape.
+  void load_arrays(const std::vector<NamedArray>& arrays, const std::vector<BlockInfo>& blocks);
+  std::vector<BlockInfo> blocks() const;
+
+  /// Writes the backbone as it is now. Throws IoError naming the path.
+  void save_backbone(const std::string& path) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace udv::deep
