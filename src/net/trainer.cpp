@@ -206,6 +206,7 @@ class Trainer {
     state_.batch = 0;
     state_.loss_sum = 0;
     if (!std::isfinite(record.test_loss)) stop_ = TrainStop::kDiverged;
+    if (hooks_.epoch && stop_ == TrainStop::kDone) hooks_.epoch(record, network_);
     if (options_.shrink && stop_ == TrainStop::kDone && !last) shrink();
   }
 

@@ -81,6 +81,8 @@ struct TrainHooks {
   Observer observer;  ///< iteration: steps so far, objective: loss of the batch, rank: width
   const TrainState<Real>* resume = nullptr;
   std::function<void(const TrainState<Real>&)> save;  ///< called when a run is stopped
+  /// Called after every epoch.
+  std::function<void(const EpochRecord&, const Network<Real>&)> epoch;
 };
 
 template <typename Real>
