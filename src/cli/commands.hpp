@@ -27,5 +27,6 @@ Run setup_planted(CLI::App& program);
 Run setup_report(CLI::App& program);
 Run setup_reproduce(CLI::App& program);
 Run setup_watch(CLI::App& program);
+Run setup_finetune(CLI::App& program);
 
 }  // namespace udv::cli

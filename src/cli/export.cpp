@@ -5,8 +5,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/common.hpp"
+#include "cli/deep_program.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
+#ifdef UDV_WITH_DEEP
+#include "udv/deep/torchscript.hpp"
+#endif
 
 namespace udv::cli {
 namespace {
@@ -31,16 +35,40 @@ void write_csv(const std::filesystem::path& folder, const net::Network<float>& n
   }
 }
 
+#ifdef UDV_WITH_DEEP
+// Behind the backbone of the same run, where it was trained with one.
+void write_script(const Flags& flags, const Model& model, const std::filesystem::path& folder) {
+  const net::Preprocessing& how = model.preprocessing;
+  deep::Scaling scaling;
+  if (!how.features.offset.isZero(0)) scaling.feature_offset = how.features.offset;
+  if (!(how.features.factor.array() == 1).all()) scaling.feature_factor = how.features.factor;
+  if (how.task == net::Task::kRegression && how.targets.factor.size() > 0) {
+    scaling.target_scale = how.targets.factor.cwiseInverse();
+    scaling.target_offset = how.targets.offset;
+  }
+  const auto backbone = model_path(flags.model).parent_path() / "backbone.pt";
+  deep::write_torchscript(folder / "model.pt", model.network, scaling,
+                          std::filesystem::exists(backbone) ? backbone.string() : "");
+}
+#else
+void write_script(const Flags&, const Model&, const std::filesystem::path&) {}
+#endif
+
 ExitCode run_export(const Flags& flags) {
+#ifndef UDV_WITH_DEEP
+  if (flags.format == "torchscript") go_on_as_deep_program();
   require<IoError>(flags.format != "torchscript",
                    "export: TorchScript needs the LibTorch component, which this program was built "
-                   "without; onnx and safetensors do not");
+                   "without (make deep); onnx and safetensors do not");
+#endif
   Model model = net::read_model<float>(model_path(flags.model));
   const auto folder = make_run_folder(flags.common, "export");
   if (flags.format == "onnx") {
     io::write_atomically(folder / "model.onnx", net::onnx_bytes(model));
   } else if (flags.format == "csv") {
     write_csv(folder, model.network);
+  } else if (flags.format == "torchscript") {
+    write_script(flags, model, folder);
   } else {
     model.notes["README"] = net::readme_of(model);
     net::write_model(folder / "model.safetensors", model);

@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/config_file.hpp"
+#include "cli/deep_program.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
 
@@ -17,7 +18,8 @@ using Setup = Run (*)(CLI::App&);
 constexpr Setup kCommands[] = {setup_demo,    setup_complete,  setup_sense,   setup_phase,
                                setup_ptycho,  setup_train,     setup_predict, setup_evaluate,
                                setup_sweep,   setup_prune,     setup_inspect, setup_export,
-                               setup_planted, setup_reproduce, setup_report,  setup_watch};
+                               setup_planted, setup_reproduce, setup_report,  setup_watch,
+                               setup_finetune};
 
 int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   const auto code = program.exit(error);  // prints help, version or the message
@@ -74,5 +76,6 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not an end
+  udv::cli::remember_arguments(argv);
   return udv::cli::run(argc, argv);
 }

@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/network_file.hpp"
 #include "cli/prune_curves.hpp"
 #include "cli/prune_tensors.hpp"
 #include "core/parse.hpp"
@@ -261,6 +262,21 @@ ExitCode run_tensors(const Flags& flags) {
   return prune_tensors(model_path(flags.model).string(), how, flags.common);
 }
 
+// The blocks inside the network that stands before the head, by the same energy.
+void prune_blocks(const Flags& flags, const std::filesystem::path& folder) {
+  const auto path = model_path(flags.model).parent_path() / "network.safetensors";
+  if (flags.energy == 0 || !std::filesystem::exists(path)) return;
+  NetworkFile file = read_network(path);
+  try {
+    const auto rows = prune_network(file, flags.energy);
+    write_network(folder / "network.safetensors", file);
+    if (!flags.common.quiet && !rows.empty())
+      fmt::print("{}\n", report::table({"block", "before", "after"}, rows));
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(path.string(), ": ", error.what()));
+  }
+}
+
 ExitCode run_prune(const Flags& flags) {
   if (!flags.tensors.empty()) return run_tensors(flags);
   check_flags(flags);
@@ -306,6 +322,7 @@ ExitCode run_prune(const Flags& flags) {
                              {"variant", smaller.network.variant().name}};
   run.update(table.json);
   io::detail::write_json(folder / "run.json", run);
+  prune_blocks(flags, folder);
   leave_report(flags.common, "prune", folder);
   if (flags.common.quiet) return code;
   if (flags.curve) {

@@ -5,7 +5,6 @@
 
 #include "net/gram_svd.hpp"
 #include "udv/core/error.hpp"
-#include "udv/deep/script.hpp"
 #include "udv/net/head.hpp"
 
 namespace udv::deep {
@@ -288,35 +287,6 @@ std::shared_ptr<UDVLinearImpl> udv_from_linear(const torch::nn::Linear& linear, 
   options.width = width;
   options.variant = variant;
   return udv_from_weights(linear->weight, linear->bias, options);
-}
-
-// The lines of forward(): one for each layer.
-torch::jit::Module to_torchscript(const UDVLinearImpl& block) {
-  require(!block.options().pixels, "TorchScript: a block of pixels stands inside a network");
-  torch::jit::Module module("UDVLinear");
-  std::string lines = "def forward(self, x):\n";
-  for (const auto& array : block.arrays()) {
-    const std::string layer = array.block.name.substr(0, array.block.name.find('.'));
-    module.register_parameter(array.block.is_bias ? layer + "_bias" : layer, array.values, false);
-  }
-  for (const LayerSpec& spec : block.variant().layers) {
-    if (spec.kind == LayerKind::kDense)
-      lines += message("    x = torch.matmul(x, self.", spec.name, ".t())",
-                       block.options().bias ? message(" + self.", spec.name, "_bias") : "", "\n");
-    else
-      lines += spec.kind == LayerKind::kDiagonal ? message("    x = x * self.", spec.name, "\n")
-                                                 : "    x = torch.relu(x)\n";
-  }
-  module.define(lines + "    return x\n");
-  return module;
-}
-
-torch::jit::Module joined(const torch::jit::Module& backbone, const torch::jit::Module& head) {
-  torch::jit::Module module("Joined");
-  module.register_module("backbone", backbone);
-  module.register_module("head", head);
-  module.define("def forward(self, x):\n    return self.head(self.backbone(x))\n");
-  return module;
 }
 
 }  // namespace udv::deep

@@ -5,9 +5,11 @@
 
 #include <sstream>
 
+#include "io/temporary_files.hpp"
 #include "support/random_data.hpp"
 #include "udv/deep/optimizer.hpp"
 #include "udv/deep/script.hpp"
+#include "udv/deep/torchscript.hpp"
 #include "udv/net/head.hpp"
 #include "udv/net/trainer.hpp"
 
@@ -138,6 +140,25 @@ TEST_P(EveryBlock, HasTheGradientsOfNet) {
     for (Index i = 0; i < array.block.size(); ++i)
       EXPECT_NEAR(array.values.grad().flatten()[i].item<float>(), expected(array.block.offset + i),
                   1e-3);
+}
+
+TEST(TorchScript, HasScalesAndBackboneAroundTheHead) {
+  const io::TemporaryFolder folder;
+  torch::jit::Module doubled("Doubled");
+  doubled.define("def forward(self, x):\n    return 2 * x\n");
+  doubled.save(folder / "backbone.pt");
+  const net::Network<float> head = random_network("UDV", true);
+  Scaling scaling;
+  scaling.feature_offset = Vector<double>::Constant(kSizes.inputs, 0.5);
+  scaling.feature_factor = Vector<double>::Constant(kSizes.inputs, 3);
+  scaling.target_scale = Vector<double>::Constant(kSizes.outputs, 10);
+  scaling.target_offset = Vector<double>::Constant(kSizes.outputs, 1);
+  write_torchscript(folder / "model.pt", head, scaling, folder / "backbone.pt");
+  const Tensor x = torch::randn({4, kSizes.inputs});
+  const Tensor found = torch::jit::load(folder / "model.pt").forward({x}).toTensor();
+  UDVLinear block(head);
+  EXPECT_LT(difference(found, block->forward((2 * x - 0.5) * 3) * 10 + 1), 1e-3);
+  EXPECT_THROW(write_torchscript(folder / "no/model.pt", head), IoError);
 }
 
 TEST(UDVLinear, RefusesSizesAndNamesThatMakeNoSense) {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "udv/net/network.hpp"
+
+// Nothing of LibTorch shows here.
+namespace udv::deep {
+
+/// x -> head((x - feature_offset) feature_factor) target_scale + target_offset; empty: left out.
+struct Scaling {
+  Vector<double> feature_offset, feature_factor, target_scale, target_offset;
+};
+
+/// Writes the head as TorchScript, behind a TorchScript backbone where a file of one is given.
+/// Throws IoError naming the path.
+void write_torchscript(const std::string& path, const net::Network<float>& head,
+                       const Scaling& scaling = {}, const std::string& backbone = "");
+
+}  // namespace udv::deep

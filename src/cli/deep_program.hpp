@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace udv::cli {
+
+/// The LibTorch component is a program of its own, udv-deep, beside this one: loading LibTorch
+/// takes half a second, which `udv complete` should not pay.
+
+/// What the program was called with.
+void remember_arguments(char** arguments);
+
+/// Goes on as udv-deep with the same arguments. Returns where it is not there.
+void go_on_as_deep_program();
+
+}  // namespace udv::cli
