@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+// UDVLinear beside two plain Linears, and whole trainings; needs LibTorch, Eigen and OpenBLAS
+// alone. usage: bench_deep modules cpu|cuda
+//        bench_deep train KEY=VALUE...     data=FOLDER (CIFAR-10) backbone=FILE variant=UDV
+//        epochs=5
+//                                          batch=512 lr=1e-3 backbone_lr=1e-4 device=cuda size=224
+//                                          out=FILE.json optimizer=adam train=0 test=0 (pictures)
+//                                          clip=1 fuse=0 seed=0
+//        bench_deep frozen KEY=VALUE...    the same; the backbone gives features, net trains the
+//        head
+#include <torch/torch.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "udv/core/error.hpp"
+#include "udv/deep/finetune.hpp"
+#include "udv/deep/udv_linear.hpp"
+#include "udv/net/head.hpp"
+#include "udv/net/prune_curve.hpp"
+
+namespace udv::deep {
+namespace {
+
+using torch::Tensor;
+using Clock = std::chrono::steady_clock;
+
+double now() {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+void wait(const torch::Device& device) {
+  if (device.is_cuda()) torch::cuda::synchronize();
+}
+
+// Milliseconds of one call: median over rounds of many calls, each round waited for.
+double milliseconds(const torch::Device& device, const std::function<void()>& action, int calls,
+                    int rounds = 9) {
+  std::vector<double> times;
+  for (int i = 0; i < 3; ++i) action();
+  for (int r = 0; r < rounds; ++r) {
+    wait(device);
+    const double begin = now();
+    for (int i = 0; i < calls; ++i) action();
+    wait(device);
+    times.push_back(1e3 * (now() - begin) / calls);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+struct Size {
+  Index inputs, width, outputs, batch;
+};
+
+// Forward, backward and projection, beside what needs neither diagonal nor constraints.
+void compare(const torch::Device& device, const Size& s, torch::Dtype weights, torch::Dtype type,
+             int calls) {
+  const auto of = [&](torch::Dtype t) { return torch::TensorOptions(t).device(device); };
+  const Tensor x = torch::randn({s.batch, s.inputs}, of(type)).requires_grad_();
+  const Tensor dy = torch::randn({s.batch, s.outputs}, of(type));
+  torch::nn::Linear first(torch::nn::LinearOptions(s.inputs, s.width).bias(false)),
+      second(torch::nn::LinearOptions(s.width, s.outputs).bias(false));
+  first->to(device, weights);
+  second->to(device, weights);
+  const auto clear = [&](const std::vector<Tensor>& parameters) {
+    for (Tensor p : parameters) p.mutable_grad() = Tensor();
+    x.mutable_grad() = Tensor();
+  };
+  const auto plain = [&] {
+    clear({first->weight, second->weight});
+    torch::linear(torch::linear(x, first->weight.to(type)), second->weight.to(type)).backward(dy);
+  };
+  const Tensor w = torch::ones({s.width}, of(weights)).requires_grad_();
+  const auto multiplied = [&] {
+    clear({first->weight, second->weight, w});
+    torch::linear(torch::linear(x, first->weight.to(type)) * w.to(type), second->weight.to(type))
+        .backward(dy);
+  };
+  UDVLinear block(s.inputs, s.outputs, s.width);
+  block->to(device, weights);
+  const auto parameters = block->parameters();
+  Projector projector(std::vector<std::shared_ptr<UDVLinearImpl>>{block.ptr()});
+  const auto ours = [&] {
+    clear(parameters);
+    block->forward(x).backward(dy);
+  };
+  const auto step = [&] {
+    ours();
+    projector.project();
+  };
+  // In turns, so that a clock that changes changes all of them.
+  std::vector<std::vector<double>> all(5);
+  for (int round = 0; round < 5; ++round) {
+    all[0].push_back(milliseconds(device, plain, calls, 3));
+    all[1].push_back(milliseconds(device, multiplied, calls, 3));
+    all[2].push_back(milliseconds(device, ours, calls, 3));
+    all[3].push_back(milliseconds(device, step, calls, 3));
+    all[4].push_back(milliseconds(
+        device, [&] { projector.project(); }, calls, 3));
+  }
+  for (auto& times : all) std::sort(times.begin(), times.end());
+  const auto median = [&](int k) { return all[static_cast<size_t>(k)][2]; };
+  std::printf(
+      "{\"device\": \"%s\", \"inputs\": %ld, \"width\": %ld, \"outputs\": %ld, \"batch\": %ld, "
+      "\"weights\": \"%s\", \"type\": \"%s\", \"two_linears_ms\": %.4f, "
+      "\"with_a_multiplication_ms\": %.4f, \"udv_linear_ms\": %.4f, "
+      "\"udv_linear_and_projection_ms\": %.4f, \"projection_ms\": %.4f, \"ratio\": %.4f, "
+      "\"projection_share\": %.4f}\n",
+      device.is_cuda() ? "cuda" : "cpu", static_cast<long>(s.inputs), static_cast<long>(s.width),
+      static_cast<long>(s.outputs), static_cast<long>(s.batch), c10::toString(weights),
+      c10::toString(type), median(0), median(1), median(2), median(3), median(4),
+      median(3) / median(0), median(4) / median(3));
+  std::fflush(stdout);
+}
+
+// 24 blocks of a model: one pass over all of them, and one block after the other.
+void many_blocks(const torch::Device& device) {
+  std::vector<std::shared_ptr<UDVLinearImpl>> blocks;
+  for (int i = 0; i < 24; ++i) {
+    blocks.push_back(std::make_shared<UDVLinearImpl>(1024, 1024, 256));
+    blocks.back()->to(device);
+  }
+  const double each = milliseconds(
+      device,
+      [&] {
+        for (const auto& b : blocks) b->project();
+      },
+      20);
+  Projector projector(blocks);
+  const double together = milliseconds(
+      device, [&] { projector.project(); }, 20);
+  std::printf(
+      "{\"device\": \"%s\", \"blocks\": 24, \"one_by_one_ms\": %.4f, \"projector_ms\": %.4f}\n",
+      device.is_cuda() ? "cuda" : "cpu", each, together);
+}
+
+void modules(const std::string& name) {
+  if (name == "cpu") {
+    compare(torch::kCPU, {512, 512, 512, 1024}, torch::kFloat32, torch::kFloat32, 5);
+    compare(torch::kCPU, {1280, 1280, 10, 128}, torch::kFloat32, torch::kFloat32, 5);
+    many_blocks(torch::kCPU);
+    return;
+  }
+  const torch::Device device(torch::kCUDA, 0);
+  compare(device, {4096, 1024, 4096, 8192}, torch::kBFloat16, torch::kBFloat16, 50);
+  compare(device, {4096, 1024, 4096, 8192}, torch::kFloat32, torch::kBFloat16, 50);
+  compare(device, {4096, 1024, 4096, 2048}, torch::kBFloat16, torch::kBFloat16, 50);
+  compare(device, {1280, 1280, 10, 512}, torch::kFloat32, torch::kFloat32, 50);
+  many_blocks(device);
+}
+
+// ---- whole trainings
+
+using Arguments = std::map<std::string, std::string>;
+
+template <typename Number>
+Number number(const Arguments& arguments, const std::string& key, Number otherwise) {
+  const auto at = arguments.find(key);
+  if (at == arguments.end()) return otherwise;
+  std::istringstream stream(at->second);
+  Number value{};
+  require(static_cast<bool>(stream >> value), key, "=", at->second, ": a number expected");
+  return value;
+}
+
+std::string word(const Arguments& arguments, const std::string& key, const std::string& otherwise) {
+  const auto at = arguments.find(key);
+  return at == arguments.end() ? otherwise : at->second;
+}
+
+// CIFAR-10's binary records.
+ImageSet read_cifar(const std::vector<std::string>& files) {
+  constexpr size_t kRecord = 3073;
+  ImageSet set{0, 3, 32, 32, {}, {}, 10};
+  for (const std::string& file : files) {
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) continue;
+    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    for (size_t at = 0; at + kRecord <= bytes.size(); at += kRecord, ++set.count) {
+      set.labels.push_back(static_cast<unsigned char>(bytes[at]));
+      set.bytes.append(bytes, at + 1, kRecord - 1);
+    }
+  }
+  return set;
+}
+
+std::string list(const Vector<double>& values) {
+  std::string text = "[";
+  char number[32];
+  for (Index i = 0; i < values.size(); ++i) {
+    std::snprintf(number, sizeof(number), "%s%.7g", i > 0 ? ", " : "", values(i));
+    text += number;
+  }
+  return text + "]";
+}
+
+// A curve at a few dozen numbers of neurons.
+std::string curve_json(const net::Network<float>& head, const net::Dataset<float>& test) {
+  const auto curve = net::prune_curve(net::Pruning<float>(head), test);
+  std::string text = "[";
+  double next = 1;
+  for (const net::CurvePoint& p : curve) {
+    if (p.neurons < 1 || (static_cast<double>(p.neurons) < next && &p != &curve.back())) continue;
+    next = std::max(next + 1, next * 1.15);
+    char line[96];
+    std::snprintf(line, sizeof(line), "%s[%ld, %.6g, %.6g]", text.size() > 1 ? ", " : "",
+                  static_cast<long>(p.neurons), p.loss, p.accuracy);
+    text += line;
+  }
+  return text + "]";
+}
+
+std::string epoch_json(const net::EpochRecord& r, const net::Network<float>& head,
+                       const net::Dataset<float>& test) {
+  const Vector<double> spectrum = net::quick_spectrum(head);
+  std::ostringstream text;
+  text << "{\"epoch\": " << r.epoch << ", \"seconds\": " << r.seconds
+       << ", \"train_loss\": " << r.train_loss << ", \"test_loss\": " << r.test_loss
+       << ", \"test_accuracy\": " << r.test_accuracy
+       << ", \"stable_rank\": " << net::stable_rank(spectrum)
+       << ", \"effective_rank\": " << net::effective_rank(spectrum)
+       << ", \"rank_90\": " << net::energy_rank(spectrum, 0.9)
+       << ", \"rank_99\": " << net::energy_rank(spectrum, 0.99)
+       << ", \"spectrum\": " << list(spectrum.head(std::min<Index>(spectrum.size(), 200)));
+  if (head.variant().has_hidden()) text << ", \"curve\": " << curve_json(head, test);
+  return text.str() + "}";
+}
+
+struct Runner {
+  explicit Runner(Arguments given) : arguments(std::move(given)) {
+    const std::string folder = word(arguments, "data", ".");
+    std::vector<std::string> files;
+    for (int b = 1; b <= 5; ++b) files.push_back(message(folder, "/data_batch_", b, ".bin"));
+    data.training = read_cifar(files);
+    data.test = read_cifar({folder + "/test_batch.bin"});
+    data.training.limit(number<Index>(arguments, "train", 0));
+    data.test.limit(number<Index>(arguments, "test", 0));
+    options.training.variant = word(arguments, "variant", "UDV");
+    options.training.optimizer = word(arguments, "optimizer", "adam");
+    options.training.epochs = number<Index>(arguments, "epochs", 5);
+    options.training.batch = number<Index>(arguments, "batch", 512);
+    options.training.learning_rate = number(arguments, "lr", 1e-3);
+    options.training.average_last = 3;
+    options.training.seed = number<std::uint64_t>(arguments, "seed", 0);
+    options.backbone = word(arguments, "backbone", "");
+    options.backbone_rate = number(arguments, "backbone_lr", 0.0);
+    options.clip = number(arguments, "clip", 0.0);
+    options.device = word(arguments, "device", "cuda");
+    options.precision = word(arguments, "precision", "auto");
+    options.image_size = number<Index>(arguments, "size", 224);
+    options.fuse = number<int>(arguments, "fuse", 0) != 0;
+    options.flip = number<int>(arguments, "augment", 1) != 0;
+    options.crop = options.flip ? 4 : 0;
+  }
+
+  void train() {
+    options.trainable = true;
+    Finetuner tuner(options, data);
+    FinetuneHooks hooks;
+    hooks.epoch = [&](const auto& r, const auto& head, const auto& test) { add(r, head, test); };
+    const FinetuneResult result = tuner.train(hooks);
+    write("end to end", result.training, result.images_per_second);
+  }
+
+  void frozen() {
+    Finetuner tuner(options, data);
+    double begin = now();
+    net::Dataset<float> training = features(tuner, data.training),
+                        test = features(tuner, data.test);
+    const double rate = static_cast<double>(training.size() + test.size()) / (now() - begin);
+    std::fprintf(stderr, "features: %.0f images/s\n", rate);
+    net::TrainOptions head = options.training;
+    head.hidden = tuner.num_features();
+    net::TrainHooks<float> hooks;
+    hooks.epoch = [&](const net::EpochRecord& r, const net::Network<float>& network) {
+      add(r, network, test);
+    };
+    const auto result = net::train(training, test, head, hooks);
+    write("frozen", result, rate);
+  }
+
+ private:
+  static net::Dataset<float> features(Finetuner& tuner, const ImageSet& set) {
+    net::Dataset<float> part;
+    part.task = net::Task::kClassification;
+    part.classes = set.classes;
+    part.labels = set.labels;
+    part.X = tuner.features(set, 0, set.count);
+    return part;
+  }
+
+  void add(const net::EpochRecord& r, const net::Network<float>& head,
+           const net::Dataset<float>& test) {
+    epochs += (epochs.empty() ? "" : ",\n  ") + epoch_json(r, head, test);
+    std::fprintf(stderr, "epoch %ld: %.1f s, train loss %.4f, test accuracy %.4f\n",
+                 static_cast<long>(r.epoch), r.seconds, r.train_loss, r.test_accuracy);
+  }
+
+  void write(const std::string& kind, const net::TrainResult<float>& result, double rate) const {
+    std::ostringstream text;
+    text << "{\"kind\": \"" << kind << "\", \"variant\": \"" << options.training.variant
+         << "\", \"device\": \"" << options.device << "\", \"optimizer\": \""
+         << options.training.optimizer << "\", \"lr\": " << options.training.learning_rate
+         << ", \"backbone_lr\": " << options.backbone_rate
+         << ", \"batch\": " << options.training.batch << ", \"size\": " << options.image_size
+         << ", \"fuse\": " << options.fuse << ", \"train\": " << data.training.count
+         << ", \"test\": " << data.test.count << ", \"stop\": \"" << to_string(result.stop)
+         << "\", \"test_accuracy\": " << result.test_accuracy
+         << ", \"test_loss\": " << result.test_loss << ", \"images_per_second\": " << rate
+         << ", \"seconds\": " << result.seconds;
+    std::printf("%s}\n", text.str().c_str());
+    std::fflush(stdout);
+    const std::string path = word(arguments, "out", "");
+    if (!path.empty())
+      std::ofstream(path) << text.str() << ", \"epochs\": [\n  " << epochs << "]}\n";
+  }
+
+  Arguments arguments;
+  FinetuneOptions options;
+  ImageData data;
+  std::string epochs;
+};
+
+int run(int argc, char** argv) {
+  require(argc >= 2, "usage: bench_deep modules cpu|cuda, bench_deep train|frozen KEY=VALUE...");
+  const std::string what = argv[1];
+  if (what == "modules") {
+    modules(argc > 2 ? argv[2] : "cpu");
+    return 0;
+  }
+  Arguments arguments;
+  for (int i = 2; i < argc; ++i) {
+    const std::string text = argv[i];
+    const size_t at = text.find('=');
+    require(at != text.npos, text, ": KEY=VALUE expected");
+    arguments[text.substr(0, at)] = text.substr(at + 1);
+  }
+  Runner runner(arguments);
+  what == "frozen" ? runner.frozen() : runner.train();
+  return 0;
+}
+
+}  // namespace
+}  // namespace udv::deep
+
+int main(int argc, char** argv) {
+  try {
+    return udv::deep::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "bench_deep: " << error.what() << '\n';
+    return 1;
+  }
+}
