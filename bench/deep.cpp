@@ -5,7 +5,7 @@
 //        epochs=5
 //                                          batch=512 lr=1e-3 backbone_lr=1e-4 device=cuda size=224
 //                                          out=FILE.json optimizer=adam train=0 test=0 (pictures)
-//                                          clip=1 fuse=0 seed=0
+//                                          clip=1 fuse=0 seed=0 curve_every=1 (epochs)
 //        bench_deep frozen KEY=VALUE...    the same; the backbone gives features, net trains the
 //        head
 #include <torch/torch.h>
@@ -217,7 +217,7 @@ std::string curve_json(const net::Network<float>& head, const net::Dataset<float
 }
 
 std::string epoch_json(const net::EpochRecord& r, const net::Network<float>& head,
-                       const net::Dataset<float>& test) {
+                       const net::Dataset<float>& test, bool curve) {
   const Vector<double> spectrum = net::quick_spectrum(head);
   std::ostringstream text;
   text << "{\"epoch\": " << r.epoch << ", \"seconds\": " << r.seconds
@@ -228,7 +228,7 @@ std::string epoch_json(const net::EpochRecord& r, const net::Network<float>& hea
        << ", \"rank_90\": " << net::energy_rank(spectrum, 0.9)
        << ", \"rank_99\": " << net::energy_rank(spectrum, 0.99)
        << ", \"spectrum\": " << list(spectrum.head(std::min<Index>(spectrum.size(), 200)));
-  if (head.variant().has_hidden()) text << ", \"curve\": " << curve_json(head, test);
+  if (curve && head.variant().has_hidden()) text << ", \"curve\": " << curve_json(head, test);
   return text.str() + "}";
 }
 
@@ -297,7 +297,9 @@ struct Runner {
 
   void add(const net::EpochRecord& r, const net::Network<float>& head,
            const net::Dataset<float>& test) {
-    epochs += (epochs.empty() ? "" : ",\n  ") + epoch_json(r, head, test);
+    const bool curve = r.epoch == options.training.epochs ||
+                       r.epoch % number<Index>(arguments, "curve_every", 1) == 0;
+    epochs += (epochs.empty() ? "" : ",\n  ") + epoch_json(r, head, test, curve);
     std::fprintf(stderr, "epoch %ld: %.1f s, train loss %.4f, test accuracy %.4f\n",
                  static_cast<long>(r.epoch), r.seconds, r.train_loss, r.test_accuracy);
   }
