@@ -11,8 +11,8 @@
 #include "cli/common.hpp"
 #include "cli/epoch_tables.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/live.hpp"
 #include "cli/network_file.hpp"
-#include "cli/progress.hpp"
 #include "cli/training_flags.hpp"
 #include "core/hash.hpp"
 #include "udv/core/error.hpp"
@@ -49,7 +49,8 @@ deep::FinetuneOptions read_options(const Flags& flags, net::Task task) {
   deep::FinetuneOptions options = flags.options;
   options.training = flags.training.read(flags.common.seed);
   flags.training.set_average(task, options.training);
-  options.flip = options.crop = 0;
+  options.flip = false;
+  options.crop = 0;
   for (const std::string& word : words(flags.augment)) {
     if (word == "flip")
       options.flip = true;
@@ -126,7 +127,7 @@ std::optional<net::Dataset<float>> cached_features(const Flags& flags,
   result.classes = set.classes;
   result.labels = set.labels;
   result.X.resize(set.count, tuner.num_features());
-  ProgressBar progress(set.count, 0, flags.common.quiet, {"images", "features", "width"});
+  ProgressBar progress({set.count}, flags.common.quiet, {"images", "features", "width"});
   const auto started = std::chrono::steady_clock::now();
   for (Index begin = 0; begin < set.count; begin += kCachePart) {
     if (interrupted()) return std::nullopt;
@@ -186,8 +187,8 @@ struct Session {
   }
 };
 
-Observer observers(const Flags& flags, ProgressBar& progress, double before) {
-  std::vector<Observer> all{progress.observer(), stop_on_interrupt()};
+Observer observers(const Flags& flags, ProgressBar& progress, LiveFile& live, double before) {
+  std::vector<Observer> all{progress.observer(), live.observer(), stop_on_interrupt()};
   if (flags.common.time_limit > 0) all.push_back(time_limit(flags.common.time_limit + before));
   return combine(std::move(all));
 }
@@ -201,12 +202,15 @@ std::string checkpoint_bytes(const Session& session) {
 
 deep::FinetuneResult train_all(Session& session) {
   const Flags& flags = session.flags;
-  ProgressBar progress(session.options.training.epochs * session.data.training.count,
-                       flags.common.time_limit, flags.common.quiet, {"images", "loss", "width"});
+  const ProgressTotal total{session.options.training.epochs * session.data.training.count,
+                            flags.common.time_limit};
+  const ProgressWords words{"images", "loss", "width"};
+  ProgressBar progress(total, flags.common.quiet, words);
+  LiveFile live(session.folder, "finetune", total, words);
   deep::FinetuneHooks hooks;
   hooks.settings = session.settings;
   hooks.resume = checkpoint_bytes(session);
-  hooks.observer = observers(flags, progress, 0);
+  hooks.observer = observers(flags, progress, live, 0);
   hooks.save = [&](const std::string& bytes) { io::write_atomically(session.checkpoint(), bytes); };
   hooks.epoch = [&](const auto& record, const auto& head, const auto& test) {
     session.record_epoch(record, head, test);
@@ -239,10 +243,12 @@ std::optional<deep::FinetuneResult> train_head(Session& session) {
       throw IoError(message(session.checkpoint().string(), ": ", error.what()));
     }
   const Index steps = options.epochs * ((training->size() + options.batch - 1) / options.batch);
-  ProgressBar progress(steps, flags.common.time_limit, flags.common.quiet,
-                       {"step", "loss", "width"});
+  const ProgressTotal total{steps, flags.common.time_limit};
+  const ProgressWords words{"step", "loss", "width"};
+  ProgressBar progress(total, flags.common.quiet, words);
+  LiveFile live(session.folder, "finetune", total, words);
   net::TrainHooks<float> hooks;
-  hooks.observer = observers(flags, progress, state ? state->seconds : 0);
+  hooks.observer = observers(flags, progress, live, state ? state->seconds : 0);
   hooks.resume = state ? &*state : nullptr;
   hooks.save = [&](const net::TrainState<float>& now) {
     net::TrainState<float> named = now;
@@ -287,6 +293,7 @@ void write_results(Session& session, const deep::FinetuneResult& result, io::Run
                   {session.tuner.arrays(), session.tuner.blocks()});
   else if (session.options.trainable)
     session.tuner.save_backbone(session.folder / "backbone.pt");
+  leave_report(session.flags.common, "finetune", session.folder);
 }
 
 void print_row(const char* name, const std::string& value) {

@@ -93,6 +93,9 @@ std::string read_bytes(const fs::path& path) {
 std::string read_start(const fs::path& path, std::size_t count) {
   require_readable_kind(path);
   const Stream stream = open_stream(path, "rb", path);
+  std::error_code unknown_size;
+  const std::uintmax_t size = fs::file_size(path, unknown_size);
+  if (!unknown_size && size > 0 && size < count) count = static_cast<std::size_t>(size);
   std::string bytes(count, '\0');
   bytes.resize(std::fread(bytes.data(), 1, count, stream.get()));
   require<IoError>(!std::ferror(stream.get()), path.string(),

@@ -75,7 +75,8 @@ TEST(Inspect, ShowsArraysAndTheirSpectra) {
   const Outcome vector = cli.run("inspect v.npy");
   expect_words(vector, {"3 float64", "-1 to 1"});
   EXPECT_EQ(vector.out.find("spectrum"), std::string::npos);
-  io::write_npy<double>(cli.path("n.npy"), RowMatrix<double>::Constant(2, 2, NAN));
+  io::write_npy<double>(cli.path("n.npy"),
+                        RowMatrix<double>(RowMatrix<double>::Constant(2, 2, NAN)));
   expect_words(cli.run("inspect n.npy"), {"4 of 4", "some numbers are not finite"});
 }
 
@@ -154,7 +155,7 @@ TEST(Inspect, NamesWhatItDoesNotKnow) {
   const auto expect = [&](const std::string& file, const std::string& bytes,
                           const std::string& words) {
     if (!file.empty()) cli.write(file, bytes);
-    expect_refused(cli, cli.run("inspect " + file), 3, {file + ": ", words});
+    expect_refused(cli, cli.run("inspect " + file), 3, {file + ":", words});
   };
   expect("a.xyz", "hello", "'.xyz' and first bytes 'hello' found, .safetensors, .onnx, .npy");
   expect("empty", "", "first bytes '' found");

@@ -127,6 +127,7 @@ class Projector {
     torch::Tensor memory;
     torch::Tensor table;  // one line per array: its rows, then a row of zeros
     torch::Tensor owner;  // of each row
+    bool equal = false;   // all arrays have the same number of rows
   };
   static void add(const torch::Tensor& values, std::vector<Shared>& groups);
   static void share(Shared& group);
