@@ -12,16 +12,26 @@ namespace {
 
 char** given_arguments = nullptr;
 
+// Empty where the system does not tell.
+std::filesystem::path deep_program() {
+  std::error_code unknown;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return unknown ? std::filesystem::path() : self.parent_path() / "udv-deep";
+}
+
 }  // namespace
+
+bool has_deep_program() {
+  std::error_code unknown;
+  return std::filesystem::exists(deep_program(), unknown);
+}
 
 void remember_arguments(char** arguments) {
   given_arguments = arguments;
 }
 
 void go_on_as_deep_program() {
-  std::error_code unknown;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  if (!unknown) execv((self.parent_path() / "udv-deep").c_str(), given_arguments);
+  if (has_deep_program()) execv(deep_program().c_str(), given_arguments);
 }
 
 #ifndef UDV_WITH_DEEP

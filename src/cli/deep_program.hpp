@@ -9,6 +9,8 @@ namespace udv::cli {
 /// What the program was called with.
 void remember_arguments(char** arguments);
 
+bool has_deep_program();
+
 /// Goes on as udv-deep with the same arguments. Returns where it is not there.
 void go_on_as_deep_program();
 

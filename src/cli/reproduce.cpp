@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/common.hpp"
+#include "cli/deep_program.hpp"
 #include "cli/experiment_file.hpp"
 #include "cli/experiment_runs.hpp"
 #include "cli/interrupt.hpp"
@@ -94,8 +95,9 @@ Experiment read(const Source& source, const Flags& flags, const fs::path& out) {
 
 // Why an experiment cannot be run here; "" where it can.
 std::string missing(const Experiment& experiment, const std::string& data) {
-  if (!experiment.component.empty())
-    return fmt::format("needs the component {}", experiment.component);
+  const bool there =
+      experiment.component.empty() || (experiment.component == "deep" && has_deep_program());
+  if (!there) return fmt::format("needs the component {}", experiment.component);
   for (const std::string& file : experiment.needs) {
     if (data.empty()) return fmt::format("needs {} in $UDV_DATA, which is not set", file);
     if (!fs::exists(fs::path(data) / file)) return fmt::format("needs {} in {}", file, data);

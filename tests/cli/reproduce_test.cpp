@@ -71,11 +71,11 @@ TEST_F(ReproduceCommand, RunsAgainWhatHasOtherSettings) {
 
 TEST_F(ReproduceCommand, SaysWhatIsMissing) {
   cli_.write("e.toml", experiment("2", "needs = [\"nothing/here.csv\"]\n"));
-  cli_.write("f.toml", experiment("2", "component = \"deep\"\n"));
+  cli_.write("f.toml", experiment("2", "component = \"hovercraft\"\n"));
   const Outcome outcome = reproduce("e.toml f.toml --data .");
   EXPECT_EQ(outcome.code, 0) << outcome;
   EXPECT_NE(outcome.out.find("needs nothing/here.csv"), std::string::npos) << outcome;
-  EXPECT_NE(outcome.out.find("needs the component deep"), std::string::npos) << outcome;
+  EXPECT_NE(outcome.out.find("needs the component hovercraft"), std::string::npos) << outcome;
   EXPECT_NE(outcome.out.find("2 not run"), std::string::npos) << outcome;
 }
 
