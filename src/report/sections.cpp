@@ -35,8 +35,8 @@ constexpr Figure kFigures[] = {{"rank", "rank"},
                                {"runs", "runs"}};
 
 std::string shown(double value) {
-  return value == std::floor(value) && std::abs(value) < 1e9 ? fmt::format("{:.0f}", value)
-                                                             : number(value);
+  const bool whole = value == std::floor(value) && std::abs(value) < 1e9;
+  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
 std::string method_of(const RunView& run) {
