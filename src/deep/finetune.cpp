@@ -459,9 +459,7 @@ class Run {
     average(result.training);
     result.training.seconds = p_.state.seconds;
     result.training.steps = p_.head_rule->steps();
-    const auto images =
-        static_cast<double>(p_.state.epoch * p_.training->size() + p_.state.batch * o.batch);
-    result.images_per_second = images / std::max(p_.learning_seconds, 1e-9);
+    result.images_per_second = timed_images_ / std::max(p_.learning_seconds, 1e-9);
     return result;
   }
 
@@ -474,12 +472,17 @@ class Run {
     p_.set_training(true);
     while (stop_ == TrainStop::kDone && p_.state.batch < batches_) {
       const Index begin = p_.state.batch * o.batch;
-      p_.step(begin, std::min(p_.training->size(), begin + o.batch), rate_);
+      const Index end = std::min(p_.training->size(), begin + o.batch);
+      p_.step(begin, end, rate_);
       ++p_.state.batch;
+      timed_images_ += static_cast<double>(end - begin);
       look();
     }
     const double sum = p_.loss_sum.template item<double>();  // waits for the device
     p_.learning_seconds += std::chrono::duration<double>(Clock::now() - began).count();
+    // Libraries are loaded and kernels chosen in the first epoch: it does not count for the rate.
+    if (++epochs_here_ == 1 && p_.state.epoch + 1 < o.epochs)
+      timed_images_ = p_.learning_seconds = 0;
     if (!std::isfinite(sum)) stop_ = TrainStop::kDiverged;
     if (stop_ == TrainStop::kDone || stop_ == TrainStop::kDiverged) end_epoch(sum);
   }
@@ -546,8 +549,8 @@ class Run {
 
   Parts& p_;
   const FinetuneHooks& hooks_;
-  Index batches_ = 0;
-  double rate_ = 0, last_look_ = 0, before_ = 0;
+  Index batches_ = 0, epochs_here_ = 0;
+  double rate_ = 0, last_look_ = 0, before_ = 0, timed_images_ = 0;
   TrainStop stop_ = TrainStop::kDone;
   Clock::time_point started_ = Clock::now();
 };
