@@ -48,7 +48,7 @@ web-ready:
 test-web: build/$(PRESET)/bin/udv web-ready
 	@build/$(PRESET)/bin/udv reproduce all --quick --data none --out build/web/reproduced
 	@npm run --silent --prefix build/web check
-	@UDV_REPORT=build/web/reproduced/report.html UDV_RUN_FOLDER=build/web/reproduced/sm-evolution/udu \
+	@UDV_REPORT=$(CURDIR)/build/web/reproduced/report.html UDV_RUN_FOLDER=$(CURDIR)/build/web/reproduced/sm-evolution/udu \
 	  npm test --silent --prefix build/web
 
 # Readers of other people's bytes, with libFuzzer.
