@@ -15,7 +15,7 @@ using report::Chart;
 using report::Check;
 using report::Experiment;
 using report::ExperimentRun;
-using report::Quantity;
+using report::Measure;
 using Lists = std::map<std::string, std::vector<std::string>>;
 using Words = std::map<std::string, std::string>;
 
@@ -34,28 +34,28 @@ std::string pointer(const TomlSection& section, std::string_view key) {
   return text.empty() || text.starts_with('/') ? text : "/" + text;
 }
 
-const std::vector<std::string_view> kQuantityKeys{"of",    "figure", "divide-by",
-                                                  "minus", "take",   "only"};
+const std::vector<std::string_view> kMeasureKeys{"of",    "figure", "divide-by",
+                                                 "minus", "take",   "only"};
 
-Quantity quantity_of(const TomlSection& section, const Quantity& base = {}) {
-  Quantity quantity = base;
-  quantity.of = text_or(section, "of", base.of);
-  if (section.has("figure")) quantity.figure = pointer(section, "figure");
-  if (section.has("divide-by")) quantity.divide_by = pointer(section, "divide-by");
-  quantity.minus = section.number("minus").value_or(base.minus);
-  quantity.take = text_or(section, "take", base.take);
-  if (quantity.take != "max" && quantity.take != "min" && quantity.take != "mean")
+Measure measure_of(const TomlSection& section, const Measure& base = {}) {
+  Measure measure = base;
+  measure.of = text_or(section, "of", base.of);
+  if (section.has("figure")) measure.figure = pointer(section, "figure");
+  if (section.has("divide-by")) measure.divide_by = pointer(section, "divide-by");
+  measure.minus = section.number("minus").value_or(base.minus);
+  measure.take = text_or(section, "take", base.take);
+  if (measure.take != "max" && measure.take != "min" && measure.take != "mean")
     section.refuse("take", "max, min or mean");
-  if (quantity.figure.empty()) section.require_key("figure");
+  if (measure.figure.empty()) section.require_key("figure");
   // only = { figure = "test_loss", of = "udv", times = 1.1 }: at most so many times that of udv
   if (const auto only = section.section("only", {"figure", "of", "times"})) {
-    quantity.only_figure = pointer(*only, "figure");
-    quantity.only_of = required_text(*only, "of");
-    quantity.only_times = only->number("times").value_or(1);
+    measure.only_figure = pointer(*only, "figure");
+    measure.only_of = required_text(*only, "of");
+    measure.only_times = only->number("times").value_or(1);
   } else if (section.has("of")) {
-    quantity.only_figure.clear();
+    measure.only_figure.clear();
   }
-  return quantity;
+  return measure;
 }
 
 std::vector<std::string_view> with(std::vector<std::string_view> keys,
@@ -68,14 +68,14 @@ std::vector<std::string_view> with(std::vector<std::string_view> keys,
 Check check_of(const TomlSection& section) {
   Check check;
   check.text = required_text(section, "text");
-  check.value = quantity_of(section);
+  check.value = measure_of(section);
   check.paper = text_or(section, "paper", "");
   for (const char* relation : {"at-most", "at-least", "equals"}) {
     if (!section.has(relation)) continue;
     check.relation = relation;
     if (section.is_table(relation)) {
-      const auto other = *section.section(relation, with(kQuantityKeys, {"times"}));
-      check.other = quantity_of(other, check.value);
+      const auto other = *section.section(relation, with(kMeasureKeys, {"times"}));
+      check.other = measure_of(other, check.value);
       check.times = other.number("times").value_or(1);
     } else {
       check.number = *section.number(relation);
@@ -102,8 +102,8 @@ Chart chart_of(const TomlSection& section) {
   chart.before = text_or(section, "before", "");
   chart.after = text_or(section, "after", "");
   chart.log = text_or(section, "scale", "log") == "log";
-  for (const TomlSection& figure : section.sections("figures", with(kQuantityKeys, {"name"})))
-    chart.figures.emplace_back(required_text(figure, "name"), quantity_of(figure));
+  for (const TomlSection& figure : section.sections("figures", with(kMeasureKeys, {"name"})))
+    chart.figures.emplace_back(required_text(figure, "name"), measure_of(figure));
   return chart;
 }
 
@@ -193,7 +193,9 @@ void add_runs(const TomlSection& section, const Lists& lists, const ExperimentPl
     run.color = fill("color");
     run.spec = fill("spec");
     words["spec"] = place.runs + "/" + run.name + ".toml";
-    run.command = split_words(fill("command"));
+    // Filled word by word: folders may have blanks in their names.
+    for (const std::string& word : split_words(text_or(section, "command", "")))
+      run.command.push_back(filled(section, "command", word, words));
     run.variables = words;
     run.stage = stage;
     runs.push_back(std::move(run));
@@ -239,7 +241,7 @@ Experiment parse_experiment(const std::string& name, const std::string& path,
        top.sections("runs", {"over", "name", "label", "color", "spec", "command"}))
     add_runs(run, lists, place, stage++, experiment.runs);
   for (const TomlSection& check : top.sections(
-           "checks", with(kQuantityKeys, {"text", "paper", "at-most", "at-least", "equals"})))
+           "checks", with(kMeasureKeys, {"text", "paper", "at-most", "at-least", "equals"})))
     experiment.checks.push_back(check_of(check));
   for (const TomlSection& chart : top.sections("charts", {"kind", "title", "of", "y", "x", "series",
                                                           "before", "after", "scale", "figures"}))

@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/config_file.hpp"
 #include "cli/inspect_kinds.hpp"
+#include "io/run_json.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json read_json(const std::filesystem::path& file) {
-  try {
-    Json json = Json::parse(io::read_bytes(file));
-    require<IoError>(json.is_object(), file.string(), ": ", json.type_name(),
-                     " found, a JSON object expected");
-    return json;
-  } catch (const Json::parse_error& error) {
-    throw IoError(message(file.string(), ": no JSON at byte ", error.byte, ": ",
-                          plain_text(error.what(), 120)));
-  }
-}
+using Json = io::detail::RunJson;
+using io::detail::read_json;
 
 // Deep values are only counted: files of others may be nested without end.
 std::string value_text(const Json& value) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::io::detail {
@@ -36,6 +37,17 @@ void add_figures(const RunInfo& info, RunJson& run) {
   for (const auto& [name, items] : info.lists) {
     run[name] = RunJson::array();
     for (const Setting& item : items) run[name].push_back(setting_json(item));
+  }
+}
+
+RunJson read_json(const std::filesystem::path& path) {
+  try {
+    RunJson json = RunJson::parse(read_bytes(path));
+    require<IoError>(json.is_object(), path.string(), ": ", json.type_name(),
+                     " found, a JSON object expected");
+    return json;
+  } catch (const RunJson::parse_error& error) {
+    throw IoError(message(path.string(), ": no JSON at byte ", error.byte));
   }
 }
 

@@ -19,6 +19,9 @@ RunJson config_json(const std::map<std::string, Setting>& config);
 /// Figures and lists of the caller, at the top level.
 void add_figures(const RunInfo& info, RunJson& run);
 
+/// A JSON object from a file. Throws IoError naming path and byte where there is none.
+RunJson read_json(const std::filesystem::path& path);
+
 /// Written atomically; text that is no UTF-8 is replaced.
 void write_json(const std::filesystem::path& path, const RunJson& json);
 

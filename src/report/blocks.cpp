@@ -8,6 +8,7 @@
 
 #include "thinning.hpp"
 #include "udv/io/file.hpp"
+#include "udv/io/png.hpp"
 
 namespace udv::report {
 namespace {
@@ -40,14 +41,6 @@ std::string base64(const std::string& bytes) {
       text += i + k <= bytes.size() ? kDigits[word >> (18 - 6 * k) & 63] : '=';
   }
   return text;
-}
-
-// Width in the header of a PNG file; 0 where there is none.
-unsigned png_width(const std::string& bytes) {
-  unsigned width = 0;
-  for (std::size_t i = 16; i < 20 && i < bytes.size(); ++i)
-    width = width << 8 | static_cast<unsigned char>(bytes[i]);
-  return width;
 }
 
 }  // namespace
@@ -102,11 +95,10 @@ Json bars_block(const std::string& title, const std::string& x_title,
 }
 
 Json picture(const std::string& caption, const std::filesystem::path& png) {
-  constexpr unsigned kFewPixels = 64;
-  const std::string bytes = io::read_bytes(png);
+  constexpr Index kFewPixels = 64;
   return {{"caption", caption},
-          {"src", "data:image/png;base64," + base64(bytes)},
-          {"pixelated", png_width(bytes) <= kFewPixels}};
+          {"src", "data:image/png;base64," + base64(io::read_bytes(png))},
+          {"pixelated", io::describe_png(png).width <= kFewPixels}};
 }
 
 Json pictures_block(const std::string& title, std::vector<Json> items) {

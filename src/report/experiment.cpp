@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/pattern.hpp"
 #include "udv/core/error.hpp"
 #include "udv/report/terminal.hpp"
 
@@ -34,33 +35,33 @@ double figure_of(const RunView& run, const std::string& pointer) {
   return run.run.contains(parent) && run.run[parent].is_array() ? 0 : NAN;
 }
 
-double quantity_of(const RunView& run, const Quantity& quantity) {
-  double value = figure_of(run, quantity.figure);
-  if (!quantity.divide_by.empty()) value /= figure_of(run, quantity.divide_by);
-  return value - quantity.minus;
+double measure_of(const RunView& run, const Measure& measure) {
+  double value = figure_of(run, measure.figure);
+  if (!measure.divide_by.empty()) value /= figure_of(run, measure.divide_by);
+  return value - measure.minus;
 }
 
-double value_of(const Views& views, const Quantity& quantity);
+double value_of(const Views& views, const Measure& measure);
 
-bool counts(const Views& views, const RunView& run, const Quantity& quantity) {
-  if (!fits(quantity.of, run.name)) return false;
-  if (quantity.only_figure.empty()) return true;
-  Quantity others;
-  others.of = quantity.only_of;
-  others.figure = quantity.only_figure;
+bool counts(const Views& views, const RunView& run, const Measure& measure) {
+  if (!fits(measure.of, run.name)) return false;
+  if (measure.only_figure.empty()) return true;
+  Measure others;
+  others.of = measure.only_of;
+  others.figure = measure.only_figure;
   others.take = "mean";
-  return figure_of(run, quantity.only_figure) <= quantity.only_times * value_of(views, others);
+  return figure_of(run, measure.only_figure) <= measure.only_times * value_of(views, others);
 }
 
-double value_of(const Views& views, const Quantity& quantity) {
+double value_of(const Views& views, const Measure& measure) {
   std::vector<double> values;
   for (const auto& [name, view] : views)
-    if (counts(views, view, quantity)) values.push_back(quantity_of(view, quantity));
+    if (counts(views, view, measure)) values.push_back(measure_of(view, measure));
   if (values.empty() ||
       std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }))
     return NAN;
-  if (quantity.take == "max") return *std::max_element(values.begin(), values.end());
-  if (quantity.take == "min") return *std::min_element(values.begin(), values.end());
+  if (measure.take == "max") return *std::max_element(values.begin(), values.end());
+  if (measure.take == "min") return *std::min_element(values.begin(), values.end());
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
@@ -183,7 +184,7 @@ Blocks table_blocks(const Chart& chart, const Scene& scene) {
   for (const ChartRun& run : scene.runs(chart.of)) {
     Json row = Json::array({run.label});
     for (const auto& [name, figure] : chart.figures)
-      row.push_back(shown(quantity_of(*run.view, figure)));
+      row.push_back(shown(measure_of(*run.view, figure)));
     rows.push_back(std::move(row));
   }
   return {table_block(chart.title, columns, std::move(rows))};
@@ -201,7 +202,7 @@ Blocks figures_blocks(const Chart& chart, const Scene& scene) {
       if (variable != run.variables.end() && chart.figures.size() > 1) line += ", " + name;
       if (!lines.contains(line)) order.push_back(line);
       lines[line][std::atof(run.variables.at(chart.x).c_str())] =
-          quantity_of(scene.views.at(run.name), figure);
+          measure_of(scene.views.at(run.name), figure);
     }
   }
   std::vector<Series> series;
@@ -247,16 +248,6 @@ std::vector<std::string> chart_kinds() {
   std::vector<std::string> names;
   for (const ChartKind& kind : kChartKinds) names.emplace_back(kind.name);
   return names;
-}
-
-bool fits(std::string_view pattern, std::string_view name) {
-  const size_t star = pattern.find('*');
-  if (star == pattern.npos) return pattern == name;
-  if (!name.starts_with(pattern.substr(0, star))) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (size_t from = star; from <= name.size(); ++from)
-    if (fits(rest, name.substr(from))) return true;
-  return false;
 }
 
 Outcome evaluate(const Experiment& experiment, const fs::path& folder) {

@@ -12,7 +12,7 @@ namespace udv::report {
 
 /// One number out of the run.json files of some runs: a figure, over another one, less a constant,
 /// and of all runs the largest, smallest or mean.
-struct Quantity {
+struct Measure {
   std::string of = "*";      ///< names of runs, * for any text
   std::string figure;        ///< JSON pointer, "/spectrum/3"; past the end of a list is 0
   std::string divide_by;     ///< another one, or nothing
@@ -25,13 +25,13 @@ struct Quantity {
 };
 
 /// A rule on numbers: `value` at most, at least or equal to `number`, or to `times` another
-/// quantity.
+/// measure.
 struct Check {
   std::string text;
-  Quantity value;
+  Measure value;
   std::string relation;  ///< at-most, at-least, equals
   double number = 0;
-  std::optional<Quantity> other;
+  std::optional<Measure> other;
   double times = 1;
   std::string paper;  ///< what the paper says, for people
 };
@@ -40,8 +40,8 @@ struct Check {
 struct Chart {
   std::string kind, title, of = "*";
   std::string y, x, series;  ///< history: column; figures: variables of the runs
-  std::vector<std::pair<std::string, Quantity>> figures;  ///< figures, table: name and figure
-  std::string before, after;                              ///< compare: RUN/FILE.png
+  std::vector<std::pair<std::string, Measure>> figures;  ///< figures, table: name and figure
+  std::string before, after;                             ///< compare: RUN/FILE.png
   bool log = true;
 };
 
@@ -89,8 +89,5 @@ Json experiment_section(const Experiment& experiment, const Outcome& outcome,
 
 /// The names of the kinds that `Chart::kind` may have.
 std::vector<std::string> chart_kinds();
-
-/// `name` fits `pattern`, where * stands for any text.
-bool fits(std::string_view pattern, std::string_view name);
 
 }  // namespace udv::report

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "io/run_json.hpp"
 #include "thinning.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
@@ -53,17 +54,6 @@ std::string name_of(const fs::path& folder) {
 
 }  // namespace
 
-Json read_json(const fs::path& path) {
-  try {
-    Json json = Json::parse(io::read_bytes(path));
-    require<IoError>(json.is_object(), path.string(), ": ", json.type_name(),
-                     " found, a JSON object expected");
-    return json;
-  } catch (const Json::parse_error& error) {
-    throw IoError(message(path.string(), ": byte ", error.byte, ": no JSON found"));
-  }
-}
-
 namespace {
 
 // Rows in which some column has an extreme of its neighbourhood, on either scale of time.
@@ -105,8 +95,9 @@ RunView read_run(const fs::path& folder, std::string name) {
   RunView view;
   view.folder = folder;
   view.name = std::move(name);
-  view.run = fs::exists(folder / "run.json") ? read_json(folder / "run.json") : Json::object();
-  if (fs::exists(folder / "live.json")) view.live = read_json(folder / "live.json");
+  view.run =
+      fs::exists(folder / "run.json") ? io::detail::read_json(folder / "run.json") : Json::object();
+  if (fs::exists(folder / "live.json")) view.live = io::detail::read_json(folder / "live.json");
   view.history = read_history(view);
   return view;
 }

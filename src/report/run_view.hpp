@@ -40,7 +40,4 @@ std::vector<RunView> find_runs(const std::vector<std::filesystem::path>& folders
 
 NumberTable read_numbers(const std::filesystem::path& csv);
 
-/// Throws IoError naming the file where it is no JSON object.
-Json read_json(const std::filesystem::path& path);
-
 }  // namespace udv::report

@@ -123,6 +123,20 @@ TEST_F(ReproduceCommand, RefusesUnknownNamesAndDamagedFiles) {
   }
 }
 
+TEST_F(ReproduceCommand, TakesFoldersWithBlanksInTheirNames) {
+  cli_.write(
+      "e.toml",
+      "title = \"T\"\nwhere = \"W\"\nclaim = \"C\"\nneeds = [\"a.csv\"]\n[[runs]]\nname = \"a\"\n"
+      "command = \"complete {data}/a.csv\"\n");
+  std::filesystem::create_directories(cli_.path("my data"));
+  cli_.write("my data/a.csv", triplets(small_planted().entries));
+  const auto process =
+      cli_.run_words({UDV_PROGRAM, "reproduce", "e.toml", "--data", "my data", "--out", "my runs"});
+  const Outcome outcome = process->wait();
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_NE(outcome.out.find("1 seen"), std::string::npos) << outcome;
+}
+
 TEST_F(ReproduceCommand, LeavesFoldersOfOthersAlone) {
   cli_.write("e.toml", experiment("2"));
   std::filesystem::create_directories(cli_.path("out/e/run-0"));

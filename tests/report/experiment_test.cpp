@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/pattern.hpp"
 #include "io/temporary_files.hpp"
 
 namespace udv::report {
@@ -26,7 +27,7 @@ class ExperimentChecks : public ::testing::Test {
     run.name = run.label = name;
     experiment_.runs.push_back(run);
   }
-  void add_check(const Quantity& value, const std::string& relation, double number) {
+  void add_check(const Measure& value, const std::string& relation, double number) {
     Check check;
     check.text = "c";
     check.value = value;
@@ -45,7 +46,7 @@ TEST_F(ExperimentChecks, TakeTheLargestTheSmallestAndTheMean) {
   add_run("b", R"({"rank":5})");
   for (const auto& [take, value] :
        std::map<std::string, double>{{"max", 5}, {"min", 3}, {"mean", 4}}) {
-    Quantity rank;
+    Measure rank;
     rank.figure = "/rank";
     rank.take = take;
     add_check(rank, "equals", value);
@@ -55,7 +56,7 @@ TEST_F(ExperimentChecks, TakeTheLargestTheSmallestAndTheMean) {
 
 TEST_F(ExperimentChecks, ASpectrumThatHasEndedIsZero) {
   add_run("a", R"({"spectrum":[2,1]})");
-  Quantity ratio;
+  Measure ratio;
   ratio.figure = "/spectrum/3";
   ratio.divide_by = "/spectrum/0";
   add_check(ratio, "equals", 0);
@@ -64,7 +65,7 @@ TEST_F(ExperimentChecks, ASpectrumThatHasEndedIsZero) {
 
 TEST_F(ExperimentChecks, AFigureThatIsNotThereIsNotSeen) {
   add_run("a", R"({"rank":null})");
-  Quantity rank;
+  Measure rank;
   rank.figure = "/rank";
   add_check(rank, "at-most", 5);
   rank.figure = "/nothing";
@@ -95,7 +96,7 @@ TEST_F(ExperimentChecks, LookOnlyAtRunsOfComparableLoss) {
   add_run("udv", R"({"loss":1,"rank":2})");
   add_run("uv-1", R"({"loss":1.05,"rank":7})");
   add_run("uv-2", R"({"loss":9,"rank":1})");
-  Quantity rank;
+  Measure rank;
   rank.of = "uv-*";
   rank.figure = "/rank";
   rank.take = "min";
@@ -125,7 +126,7 @@ TEST_F(ExperimentChecks, EveryKindOfChartDrawsSomethingOrNothing) {
     chart.kind = kind;
     chart.y = "objective";
     chart.x = "n";
-    Quantity rank;
+    Measure rank;
     rank.figure = "/rank";
     chart.figures = {{"rank", rank}};
     experiment_.charts.push_back(chart);
