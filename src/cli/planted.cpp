@@ -140,7 +140,9 @@ Run setup_planted(CLI::App& program) {
     return command.add_option(name, value, text)->capture_default_str();
   };
   const CLI::Range whole(Index{1}, Index{1} << 31);
-  command.add_option("problem", flags->problem, "completion, or phase (Gaussian intensities)")
+  command
+      .add_option("problem", flags->problem,
+                  "completion, or phase (Gaussian intensities; --step 1/L is the paper's)")
       ->required()
       ->check(CLI::IsMember({"completion", "phase"}));
   add("--rows", flags->rows, "Rows of X, or unknowns")->check(whole);
