@@ -140,14 +140,64 @@ void many_blocks(const torch::Device& device) {
       device.is_cuda() ? "cuda" : "cpu", each, together);
 }
 
+// The largest difference between a device and the CPU in double precision, relative to the largest
+// number there: outputs, gradients, arrays after a projection.
+void check(const torch::Device& device, const Size& s, torch::Dtype weights, torch::Dtype type) {
+  torch::manual_seed(1);
+  UDVLinear exact(s.inputs, s.outputs, s.width), block(s.inputs, s.outputs, s.width);
+  exact->to(torch::kFloat64);
+  block->to(device, weights);
+  const torch::NoGradGuard no_grad;
+  const Tensor x = torch::randn({s.batch, s.inputs}).to(type).to(torch::kFloat64),
+               dy = torch::randn({s.batch, s.outputs}).to(type).to(torch::kFloat64);
+  for (const auto& array : exact->arrays()) {
+    array.values.detach().copy_(
+        (array.values + 0.3 * torch::randn_like(array.values)).to(weights).to(torch::kFloat64));
+    block->find(array.block.name)->detach().copy_(array.values);
+  }
+  double forward = 0, backward = 0, projected = 0;
+  const auto compare_with = [&](const Tensor& a, const Tensor& b, double& worst) {
+    const Tensor difference = a.detach().to(torch::kCPU, torch::kFloat64) - b.detach();
+    worst = std::max(worst, (difference.abs().max() / b.detach().abs().max()).item<double>());
+  };
+  const torch::AutoGradMode with_grad(true);
+  const Tensor expected = exact->forward(x);
+  expected.backward(dy);
+  const Tensor found = block->forward(x.to(device, type));
+  found.backward(dy.to(device, type));
+  compare_with(found, expected, forward);
+  Projector(std::vector<std::shared_ptr<UDVLinearImpl>>{block.ptr()}).project();
+  exact->project();
+  for (const auto& array : exact->arrays()) {
+    compare_with(block->find(array.block.name)->grad(), array.values.grad(), backward);
+    compare_with(*block->find(array.block.name), array.values, projected);
+  }
+  std::printf(
+      "{\"check\": \"%ld-%ld-%ld\", \"weights\": \"%s\", \"type\": \"%s\", \"forward\": %.2g, "
+      "\"gradients\": %.2g, \"projection\": %.2g}\n",
+      static_cast<long>(s.inputs), static_cast<long>(s.width), static_cast<long>(s.outputs),
+      c10::toString(weights), c10::toString(type), forward, backward, projected);
+}
+
+void check_all(const torch::Device& device) {
+  for (const Size& size : {Size{256, 128, 192, 512}, Size{100, 37, 51, 300}, Size{64, 1, 7, 64}})
+    for (const auto& [weights, type] : {std::pair{torch::kFloat64, torch::kFloat64},
+                                        {torch::kFloat32, torch::kFloat32},
+                                        {torch::kFloat32, torch::kBFloat16},
+                                        {torch::kBFloat16, torch::kBFloat16}})
+      check(device, size, weights, type);
+}
+
 void modules(const std::string& name) {
   if (name == "cpu") {
+    check_all(torch::kCPU);
     compare(torch::kCPU, {512, 512, 512, 1024}, torch::kFloat32, torch::kFloat32, 5);
     compare(torch::kCPU, {1280, 1280, 10, 128}, torch::kFloat32, torch::kFloat32, 5);
     many_blocks(torch::kCPU);
     return;
   }
   const torch::Device device(torch::kCUDA, 0);
+  check_all(device);
   compare(device, {4096, 1024, 4096, 8192}, torch::kBFloat16, torch::kBFloat16, 50);
   compare(device, {4096, 1024, 4096, 8192}, torch::kFloat32, torch::kBFloat16, 50);
   compare(device, {4096, 1024, 4096, 2048}, torch::kBFloat16, torch::kBFloat16, 50);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "deep/diagonal.hpp"
 #include "udv/deep/udv_linear.hpp"
 
 namespace udv::deep {
@@ -9,7 +10,7 @@ namespace {
 using net::Constraint;
 using torch::Tensor;
 
-constexpr std::int64_t kRow = 1024;  // numbers in a row of the common memory
+constexpr std::int64_t kRow = kernels::kAligned;  // numbers in a row of the common memory
 
 std::int64_t rows_of(const Tensor& values) {
   return (values.numel() + kRow - 1) / kRow;
@@ -47,8 +48,10 @@ void Projector::add(const Tensor& values, std::vector<Shared>& groups) {
 // The arrays become views of one memory, each from a row of its own on.
 void Projector::share(Shared& group) {
   std::int64_t rows = 0, longest = 0;
+  std::vector<std::int64_t> counts;
   for (const Tensor& values : group.members) {
     rows += rows_of(values);
+    counts.push_back(rows_of(values) * kRow);
     longest = std::max(longest, rows_of(values));
   }
   const auto count = static_cast<std::int64_t>(group.members.size());
@@ -69,6 +72,9 @@ void Projector::share(Shared& group) {
     owner.narrow(0, begin, used).fill_(i);
     begin += used;
   }
+  const Pieces pieces = pieces_of(counts, group.memory.device());
+  group.pieces = pieces.table;
+  group.squares = pieces.squares;
   group.table = table.view({-1}).to(group.memory.device());
   group.owner = owner.to(group.memory.device());
 }
@@ -108,6 +114,7 @@ bool Projector::moved() const {
 
 void Projector::project_balls(const Shared& group) {
   const Tensor& memory = group.memory;
+  if (deep::project_balls(memory, {group.pieces, group.squares})) return;
   const auto count = static_cast<std::int64_t>(group.members.size());
   const auto type = norm_type(memory);
   const Tensor of_rows = at::linalg_vector_norm(memory, 2, at::IntArrayRef{1}, false, type);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "deep/diagonal.hpp"
 #include "net/gram_svd.hpp"
 #include "udv/core/error.hpp"
 #include "udv/net/head.hpp"
@@ -119,7 +120,7 @@ Tensor UDVLinearImpl::forward(Tensor x) {
       x = torch::relu(x);
     } else if (spec.kind == LayerKind::kDense) {
       Tensor W = *find(spec.name + ".weight");
-      if (pending.defined()) W = W * pending;
+      if (pending.defined()) W = scaled_columns(W, pending, x.scalar_type());
       pending = Tensor();
       x = apply(spec.name, W, x);
     } else {

@@ -125,9 +125,10 @@ class Projector {
     std::vector<torch::Tensor> members;
     std::vector<const void*> addresses;
     torch::Tensor memory;
-    torch::Tensor table;  // one line per array: its rows, then a row of zeros
-    torch::Tensor owner;  // of each row
-    bool equal = false;   // all arrays have the same number of rows
+    torch::Tensor table;            // one line per array: its rows, then a row of zeros
+    torch::Tensor owner;            // of each row
+    torch::Tensor pieces, squares;  // for the device's own kernels
+    bool equal = false;             // all arrays have the same number of rows
   };
   static void add(const torch::Tensor& values, std::vector<Shared>& groups);
   static void share(Shared& group);
