@@ -6,8 +6,10 @@
 #include "cli/commands.hpp"
 #include "cli/common.hpp"
 #include "cli/deep_program.hpp"
+#include "cli/export_adapter.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
+#include "udv/net/adapter_file.hpp"
 #ifdef UDV_WITH_DEEP
 #include "udv/deep/torchscript.hpp"
 #endif
@@ -17,6 +19,7 @@ namespace {
 
 struct Flags {
   std::string model, format = "safetensors";
+  bool compact = false;
   CommonFlags common;
 };
 
@@ -55,6 +58,11 @@ void write_script(const Flags&, const Model&, const std::filesystem::path&) {}
 #endif
 
 ExitCode run_export(const Flags& flags) {
+  const bool adapter = net::adapter_kind(flags.model) != net::AdapterKind::kNone;
+  if (flags.compact && flags.format != "peft")
+    throw CLI::ValidationError("--compact", "goes with --to peft");
+  if (adapter || flags.format == "peft")
+    return export_adapter(flags.model, flags.format, flags.compact, flags.common);
 #ifndef UDV_WITH_DEEP
   if (flags.format == "torchscript") go_on_as_deep_program();
   require<IoError>(flags.format != "torchscript",
@@ -83,11 +91,17 @@ Run setup_export(CLI::App& program) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const command =
       program.add_subcommand("export", "Writes a trained network for other programs");
-  command->add_option("model", flags->model, "model.safetensors, or the folder of a run")
+  command
+      ->add_option("model", flags->model,
+                   "model.safetensors, the folder of a run or of a PEFT adapter")
       ->required();
-  command->add_option("--to", flags->format, "safetensors, onnx, torchscript or csv")
+  command
+      ->add_option("--to", flags->format,
+                   "safetensors, onnx, torchscript or csv; adapters: safetensors or peft")
       ->capture_default_str()
-      ->check(CLI::IsMember({"safetensors", "onnx", "torchscript", "csv"}));
+      ->check(CLI::IsMember({"safetensors", "onnx", "torchscript", "csv", "peft"}));
+  command->add_flag("--compact", flags->compact,
+                    "PEFT: every block with its own rank, not padded with zeros");
   flags->common.add_to(*command);
   return [flags] { return run_export(*flags); };
 }

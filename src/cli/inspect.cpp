@@ -10,6 +10,7 @@
 #include "io/text.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
+#include "udv/net/adapter_file.hpp"
 #include "udv/report/terminal.hpp"
 
 namespace udv::cli {
@@ -108,7 +109,14 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-// Its model, else its run.json; then all that is in it.
+// Its adapter or model, else its run.json.
+void show_main_file(const fs::path& folder, const InspectOptions& options) {
+  if (net::adapter_kind(folder) == net::AdapterKind::kPeft) return show_adapter(folder, options);
+  for (const char* name : {"model.safetensors", "run.json"})
+    if (fs::exists(folder / name)) return show_file(folder / name, options);
+}
+
+// That, then all that is in it.
 void show_folder(const fs::path& folder, const InspectOptions& options) {
   const std::vector<fs::path> files = files_in(folder);
   const auto known = [](const fs::path& file) {
@@ -116,11 +124,7 @@ void show_folder(const fs::path& folder, const InspectOptions& options) {
   };
   require<IoError>(std::any_of(files.begin(), files.end(), known), folder.string(), ": ",
                    files.size(), " files and folders found, one that udv writes expected");
-  for (const char* name : {"model.safetensors", "run.json"}) {
-    if (!fs::exists(folder / name)) continue;
-    show_file(folder / name, options);
-    break;
-  }
+  show_main_file(folder, options);
   std::vector<std::vector<std::string>> rows;
   for (const fs::path& file : files) rows.push_back(file_row(file));
   fmt::print("\n{}", report::table({"file", "kind", "size", "contents"}, rows));
@@ -144,7 +148,7 @@ Run setup_inspect(CLI::App& program) {
   command
       ->add_option("file", flags->file,
                    "Tensors, ONNX models, arrays, tables, pictures, run.json, checkpoints, or the "
-                   "folder of a run")
+                   "folder of a run or of a PEFT adapter")
       ->required();
   command->add_flag("--svd", flags->options.svd,
                     "Compute singular values also where there are many numbers");

@@ -28,6 +28,8 @@ struct FileKind {
 // One per kind; a kind is one of these and its row in inspect.cpp.
 std::string brief_safetensors(const std::filesystem::path& file);
 void show_safetensors(const std::filesystem::path& file, const InspectOptions& options);
+/// A native adapter, or the folder of PEFT.
+void show_adapter(const std::filesystem::path& path, const InspectOptions& options);
 std::string brief_onnx(const std::filesystem::path& file);
 void show_onnx(const std::filesystem::path& file, const InspectOptions& options);
 std::string brief_npy(const std::filesystem::path& file);

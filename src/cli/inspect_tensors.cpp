@@ -3,6 +3,7 @@
 
 #include "cli/inspect_kinds.hpp"
 #include "udv/io/onnx.hpp"
+#include "udv/net/adapter_file.hpp"
 #include "udv/net/model_file.hpp"
 #include "udv/net/run_folder.hpp"
 
@@ -68,6 +69,7 @@ std::string brief_safetensors(const std::filesystem::path& file) {
 
 void show_safetensors(const std::filesystem::path& path, const InspectOptions& options) {
   const io::SafetensorsFile file(path);
+  if (net::adapter_kind(path) == net::AdapterKind::kNative) return show_adapter(path, options);
   print_file(path);
   print_row("contents", count_text(file.tensors()));
   const bool ours = file.metadata().contains("udv") && file.metadata().contains("preprocessing");

@@ -10,6 +10,7 @@
 #include "cli/common.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/network_file.hpp"
+#include "cli/prune_adapter.hpp"
 #include "cli/prune_curves.hpp"
 #include "cli/prune_tensors.hpp"
 #include "core/parse.hpp"
@@ -18,6 +19,7 @@
 #include "udv/core/parallel.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
+#include "udv/net/adapter_file.hpp"
 #include "udv/net/data_source.hpp"
 #include "udv/net/head.hpp"
 #include "udv/net/model_file.hpp"
@@ -35,8 +37,8 @@ using net::Task;
 struct Flags {
   std::string model, data, targets, max_drop, compare, optimizer = "adam", tensors;
   Index rank = 0, max_params = 0, max_bytes = 0, finetune = 0;
-  double energy = 0, learning_rate = 1e-4;
-  bool curve = false, layered = false;
+  double energy = 0, ratio = 0, learning_rate = 1e-4;
+  bool curve = false, layered = false, compact = false;
   CommonFlags common;
 
   int budgets() const {
@@ -96,6 +98,8 @@ Parts read_parts(const Flags& flags, const Model& model) {
 }
 
 void check_flags(const Flags& flags) {
+  if (flags.ratio > 0 || flags.compact)
+    throw CLI::ValidationError("--ratio and --compact", "go with the folder of an adapter");
   if (flags.budgets() > 1 || (flags.budgets() == 0 && !flags.curve))
     throw CLI::ValidationError(
         "one of --rank, --energy, --max-params, --max-bytes, --max-drop expected, or --curve");
@@ -262,6 +266,20 @@ ExitCode run_tensors(const Flags& flags) {
   return prune_tensors(model_path(flags.model).string(), how, flags.common);
 }
 
+// LoRA and LoRA-UDV.
+ExitCode run_adapter(const Flags& flags) {
+  const bool others = flags.max_params > 0 || flags.max_bytes > 0 || !flags.max_drop.empty() ||
+                      !flags.data.empty() || flags.curve || flags.finetune > 0;
+  if (others || (flags.rank > 0) + (flags.energy > 0) + (flags.ratio > 0) > 1)
+    throw CLI::ValidationError("an adapter is pruned by one of --energy, --rank, --ratio");
+  AdapterBudget budget;
+  budget.rank = flags.rank;
+  budget.ratio = flags.ratio;
+  if (flags.energy > 0) budget.energy = flags.energy;
+  budget.compact = flags.compact;
+  return prune_adapter(flags.model, budget, flags.common);
+}
+
 // The blocks inside the network that stands before the head, by the same energy.
 void prune_blocks(const Flags& flags, const std::filesystem::path& folder) {
   const auto path = model_path(flags.model).parent_path() / "network.safetensors";
@@ -279,6 +297,7 @@ void prune_blocks(const Flags& flags, const std::filesystem::path& folder) {
 
 ExitCode run_prune(const Flags& flags) {
   if (!flags.tensors.empty()) return run_tensors(flags);
+  if (net::adapter_kind(flags.model) != net::AdapterKind::kNone) return run_adapter(flags);
   check_flags(flags);
   if (!flags.max_drop.empty()) share_of("--max-drop", flags.max_drop);
   set_num_threads(flags.common.threads);
@@ -349,9 +368,15 @@ Run setup_prune(CLI::App& program) {
     return command->add_option(name, value, text);
   };
   const CLI::Range whole(Index{1}, Index{1} << 40);
-  add("model", flags->model, "model.safetensors, or the folder of a run")->required();
-  add("--rank", flags->rank, "Neurons to keep")->check(whole);
-  add("--energy", flags->energy, "Share of the energy of UD to keep")->check(share_number());
+  add("model", flags->model, "model.safetensors, the folder of a run or of a PEFT adapter")
+      ->required();
+  add("--rank", flags->rank, "Neurons to keep; rank at most of every block of an adapter")
+      ->check(whole);
+  add("--energy", flags->energy,
+      "Share of the energy of UD, or of every block of an adapter (default there: 0.99), to keep")
+      ->check(share_number());
+  add("--ratio", flags->ratio, "Adapters: parameters after / before at most, by one energy")
+      ->check(share_number());
   add("--max-params", flags->max_params, "Parameters at most")->check(whole);
   add("--max-bytes", flags->max_bytes, "Bytes of the file at most")->check(whole);
   add("--max-drop", flags->max_drop, "Relative loss of quality at most, such as 0.5%");
@@ -366,6 +391,8 @@ Run setup_prune(CLI::App& program) {
   command->add_flag("--curve", flags->curve, "Show quality against neurons kept");
   command->add_flag("--layered", flags->layered,
                     "Keep the layers, also where one would be smaller");
+  command->add_flag("--compact", flags->compact,
+                    "PEFT adapters: every block with its own rank, not padded with zeros");
   add("--tensors", flags->tensors,
       "Matrices of any safetensors file, by name (* for any text): W becomes W.up W.down");
   add("--compare", flags->compare, "Another model (UV, say) whose curve stands beside");

@@ -19,6 +19,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kLongestHeader = 100'000'000;  // as the reference implementation has it
+// Sizes beside a 0 need no bytes; their product still has to be a number.
+constexpr std::uint64_t kLargestEmpty = std::uint64_t{1} << 62;
 static_assert(std::endian::native == std::endian::little, "safetensors are read as they lie");
 
 constexpr struct {
@@ -78,13 +80,16 @@ class HeaderReader {
     const auto begin = offsets[0].get<std::uint64_t>(), end = offsets[1].get<std::uint64_t>();
     check(begin <= end && end <= data_.size(), key,
           message("bytes ", begin, " to ", end, " announced, ", data_.size(), " in the file"));
+    const bool empty = std::count(tensor.shape.begin(), tensor.shape.end(), 0) > 0;
+    const std::uint64_t limit = empty ? kLargestEmpty : data_.size();
     std::uint64_t expected = tensor_type_size(tensor.type);
     for (const Index size : tensor.shape) {
       const auto factor = static_cast<std::uint64_t>(size);
-      check(size >= 0 && (factor == 0 || expected <= data_.size() / factor), key,
+      check(size >= 0 && (factor == 0 || expected <= limit / factor), key,
             message("shape ", shape_text(tensor.shape), " is larger than the file"));
-      expected *= factor;
+      expected *= std::max<std::uint64_t>(factor, 1);
     }
+    if (empty) expected = 0;
     check(end - begin == expected, key,
           message("shape ", shape_text(tensor.shape), " of ", tensor.type, " needs ", expected,
                   " bytes, ", end - begin, " announced"));

@@ -46,6 +46,16 @@ TEST(Safetensors, ComeBackAsWritten) {
   EXPECT_EQ(file.find("c"), nullptr);
 }
 
+TEST(Safetensors, EmptyTensorsKeepTheirShape) {
+  const TemporaryFolder folder;
+  const float none = 0;
+  write_safetensors<float>(folder / "m", {{"a", {0, 3000}, &none}, {"b", {3000, 0}, &none}}, {});
+  const SafetensorsFile file(folder / "m");
+  EXPECT_EQ(file.find("a")->shape, (std::vector<Index>{0, 3000}));
+  EXPECT_EQ(file.find("b")->shape, (std::vector<Index>{3000, 0}));
+  EXPECT_EQ(file.read<float>(*file.find("b")).size(), 0);
+}
+
 TEST(Safetensors, ReadsShortFloats) {
   const TemporaryFolder folder;
   // 1, -2, 2^-24 and infinity in half precision; 1 and -2 in bfloat16
@@ -89,6 +99,8 @@ TEST(Safetensors, RefusesTensorsThatCannotBe) {
             "tensor 't': a shape of whole numbers expected");
   EXPECT_EQ(one(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]})"),
             "tensor 't': shape 4294967296 x 4294967296 is larger than the file");
+  EXPECT_EQ(one(R"({"dtype":"F32","shape":[4294967296,0,4294967296],"data_offsets":[0,0]})"),
+            "tensor 't': shape 4294967296 x 0 x 4294967296 is larger than the file");
   EXPECT_EQ(one(R"({"dtype":"F32","shape":[2]})"),
             "tensor 't': dtype, shape and data_offsets expected");
   EXPECT_EQ(one("7"), "tensor 't': dtype, shape and data_offsets expected");

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "net/peft_config.hpp"
+
+#include <cmath>
+
+#include "io/text.hpp"
+#include "udv/core/error.hpp"
+
+namespace udv::net {
+namespace {
+
+using Json = io::detail::RunJson;
+using io::detail::in_quotes;
+
+// Settings that change more of a model than B diag(d) A of linear layers, or change it in another
+// way.
+constexpr const char* kUnsupported[] = {
+    "use_dora",          "lora_bias",  "modules_to_save",         "trainable_token_indices",
+    "target_parameters", "use_qalora", "alora_invocation_tokens", "layer_replication",
+    "arrow_config",      "use_bdlora"};
+
+// Beginnings of init_lora_weights that take something away from the weights of the model itself.
+constexpr const char* kOtherWeights[] = {"pissa", "olora", "corda", "loftq", "lora_ga"};
+
+bool is_set(const Json& value) {
+  return !(value.is_null() || value == false || (value.is_structured() && value.empty()));
+}
+
+std::string shown(const Json& value) {
+  return in_quotes(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+bool is_positive(const Json& value) {
+  return value.is_number() && value.get<double>() > 0 && std::isfinite(value.get<double>());
+}
+
+}  // namespace
+
+PeftPattern::PeftPattern(const std::string& file, const std::string& name, const Json& table) {
+  require<IoError>(table.is_null() || table.is_object(), file, ": ", name, " ", shown(table),
+                   " found, names with numbers expected");
+  for (const auto& [key, value] : table.items()) {
+    require<IoError>(is_positive(value), file, ": ", name, " of ", in_quotes(key), ": ",
+                     shown(value), " found, a positive number expected");
+    try {
+      entries_.emplace_back(std::regex("(.*\\.)?(" + key + ")"), value.get<double>());
+    } catch (const std::regex_error&) {
+      throw IoError(
+          message(file, ": ", name, ": ", in_quotes(key), " found, a regular expression expected"));
+    }
+  }
+}
+
+double PeftPattern::at(const std::string& path, double otherwise) const {
+  for (const auto& [key, value] : entries_)
+    if (std::regex_match(path, key)) return value;
+  return otherwise;
+}
+
+PeftSettings::PeftSettings(const std::filesystem::path& file)
+    : name_(file.string()), json_(io::detail::read_json(file)) {
+  const std::string type = text("peft_type");
+  adalora_ = type == "ADALORA";
+  require<IoError>(adalora_ || type == "LORA", name_, ": peft_type ", in_quotes(type),
+                   " found, LORA or ADALORA expected");
+  refuse_unsupported();
+}
+
+void PeftSettings::refuse_unsupported() const {
+  for (const char* key : kUnsupported)
+    require<IoError>(!is_set(value(key)), name_, ": ", key, " ", shown(value(key)),
+                     " found, which is not supported");
+  const std::string bias = text("bias");
+  require<IoError>(bias.empty() || bias == "none", name_, ": bias ", in_quotes(bias),
+                   " found, none expected: biases are not supported");
+  const Json& start = value("init_lora_weights");
+  for (const char* beginning : kOtherWeights)
+    require<IoError>(!start.is_string() || !start.get<std::string>().starts_with(beginning), name_,
+                     ": init_lora_weights ", shown(start),
+                     " found, which changes the weights of the model itself: save it as a plain "
+                     "LoRA first");
+}
+
+const Json& PeftSettings::value(const char* key) const {
+  static const Json kNothing;
+  const auto at = json_.find(key);
+  return at == json_.end() ? kNothing : *at;
+}
+
+double PeftSettings::number(const char* key) const {
+  require<IoError>(is_positive(value(key)), name_, ": ", key, " ", shown(value(key)),
+                   " found, a positive number expected");
+  return value(key).get<double>();
+}
+
+bool PeftSettings::flag(const char* key) const {
+  const Json& found = value(key);
+  require<IoError>(found.is_null() || found.is_boolean(), name_, ": ", key, " ", shown(found),
+                   " found, true or false expected");
+  return found.is_boolean() && found.get<bool>();
+}
+
+std::string PeftSettings::text(const char* key) const {
+  const Json& found = value(key);
+  require<IoError>(found.is_null() || found.is_string(), name_, ": ", key, " ", shown(found),
+                   " found, a text expected");
+  return found.is_string() ? found.get<std::string>() : "";
+}
+
+PeftPattern PeftSettings::pattern(const char* key) const {
+  return {name_, key, value(key)};
+}
+
+std::string PeftSettings::carried() const {
+  Json kept = Json::object();
+  for (const char* key : kCarried)
+    if (json_.contains(key)) kept[key] = value(key);
+  return kept.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace udv::net
