@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "udv/core/observer.hpp"
+#include "udv/deep/llama_config.hpp"
+#include "udv/net/adapter.hpp"
+#include "udv/net/optimizer.hpp"
+#include "udv/net/schedule.hpp"
+#include "udv/net/trainer.hpp"
+
+// Nothing of LibTorch shows here: a program that uses this compiles quickly.
+namespace udv::deep {
+
+using Token = std::int32_t;
+
+/// How adapters learn: the paper's settings.
+struct LoraOptions {
+  AdapterOptions adapter;
+  std::string optimizer = "mbgd";
+  net::OptimizerSettings rule;
+  double learning_rate = 1e-3;
+  net::Schedule schedule;
+  Index epochs = 30;
+  Index batch = 32;       ///< sequences of one step
+  Index micro_batch = 0;  ///< sequences at a time; 0: as many as make 8192 tokens
+  Index sequence = 0;     ///< tokens of one sequence; 0: the model's limit, 1024 at most
+  double clip = 0;        ///< largest norm of the gradient; 0: none
+  bool checkpointing = false;
+  std::uint64_t seed = 0;
+
+  /// Throws InvalidArgument naming field and value.
+  void validate() const;
+};
+
+/// One line of a training's history; epoch 0 is the model as it was.
+struct LoraEpoch {
+  Index epoch = 0;
+  double seconds = 0;
+  double train_loss = 0;  ///< mean of -log p over the epoch; NaN at epoch 0
+  double eval_loss = 0;   ///< of the other text, after the epoch
+  double learning_rate = 0;
+  double tokens_per_second = 0;  ///< learned from
+  double perplexity() const;     ///< exp of eval_loss
+};
+
+struct LoraResult {
+  std::vector<LoraEpoch> history;
+  net::TrainStop stop = net::TrainStop::kDone;
+  double seconds = 0, tokens_per_second = 0;
+  double peak_memory = 0;  ///< bytes, of the device or of the process
+};
+
+struct LoraHooks {
+  Observer observer;     ///< iteration: tokens so far, objective: loss of a step, rank: of adapters
+  std::string resume;    ///< a checkpoint; empty: from the start
+  std::string settings;  ///< in words of the caller; a checkpoint of other ones is refused
+  std::function<void(const std::string&)> save;  ///< checkpoints: after every epoch and at a stop
+  std::function<void(const LoraEpoch&)> epoch;
+};
+
+struct GenerateOptions {
+  Index tokens = 256;      ///< at most
+  double temperature = 0;  ///< 0: the likeliest token each time
+  std::uint64_t seed = 0;
+};
+
+/// A LLaMA model with adapters, on a device.
+class LanguageModel {
+ public:
+  struct Place {
+    std::string device = "cpu";      ///< or cuda
+    std::string precision = "auto";  ///< single or bf16; auto: bf16 on cuda
+  };
+
+  /// A folder in Hugging Face's layout, or a file in that of llama2.c. Throws IoError.
+  static LanguageModel read(const std::filesystem::path& path, const Place& place);
+  /// The contents of a llama2.c file; the name is for errors.
+  static LanguageModel from_llama2c(const std::string& name, std::string_view bytes,
+                                    const Place& place);
+  /// Random weights, made on the device.
+  static LanguageModel random(const LlamaConfig& config, const Place& place);
+  ~LanguageModel();
+  LanguageModel(LanguageModel&&) noexcept;
+
+  const LlamaConfig& config() const;
+  /// config.json, model.safetensors (shards where it is large) of the weights without adapters.
+  void write(const std::filesystem::path& folder) const;
+
+  void add_adapters(const AdapterOptions& options, std::uint64_t seed);
+  net::Adapter adapter() const;
+  /// Throws InvalidArgument where it is for another model.
+  void set_adapter(const net::Adapter& adapter);
+  void merge_adapters();
+
+  /// Mean of -log p(token | tokens before it in the window) over a text, in windows of `sequence`
+  /// inputs; every token but the first counts once. 0: as in training.
+  double loss(const std::vector<Token>& text, Index sequence = 0, Index micro_batch = 0);
+  /// Scores of what follows each token, tokens x vocabulary.
+  RowMatrix<float> logits(const std::vector<Token>& tokens);
+  /// What follows; `look` sees each token as it comes, and ends it with false. Ends at the model's
+  /// limit and where the model ends the text.
+  std::vector<Token> generate(const std::vector<Token>& prompt, const GenerateOptions& options,
+                              const std::function<bool(Token)>& look = {});
+
+  /// Trains the adapters. A loss that is not finite ends it as diverged.
+  LoraResult train(const std::vector<Token>& text, const std::vector<Token>& evaluation,
+                   const LoraOptions& options, const LoraHooks& hooks = {});
+
+ private:
+  struct Parts;
+  explicit LanguageModel(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+/// How long sequences are where nobody says it.
+Index sequence_length(const LlamaConfig& config, Index wanted);
+
+}  // namespace udv::deep

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "udv/deep/language_model.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "deep/language_model_parts.hpp"
+#include "udv/core/random.hpp"
+
+namespace udv::deep {
+namespace {
+
+using torch::Tensor;
+
+constexpr Index kLongestDefault = 1024;
+constexpr Index kMicroTokens = 8192;
+
+Tensor to_tensor(const std::vector<Token>& tokens, const torch::Device& device) {
+  std::vector<std::int64_t> wide(tokens.begin(), tokens.end());
+  return torch::tensor(wide, torch::kLong).unsqueeze(0).to(device);
+}
+
+void check_tokens(const std::vector<Token>& tokens, const LlamaConfig& config) {
+  for (const Token token : tokens)
+    require(token >= 0 && token < config.vocabulary, "token ", token, " found, 0 .. ",
+            config.vocabulary - 1, " expected: tokenizer and model do not belong together");
+}
+
+// A token by its probability softmax(scores / temperature), or the likeliest one.
+Token choose(const Tensor& scores, double temperature, Random& random) {
+  if (temperature == 0) return static_cast<Token>(scores.argmax().item<std::int64_t>());
+  const Tensor p =
+      torch::softmax(scores.to(torch::kCPU, torch::kFloat64) / temperature, 0).contiguous();
+  const double* const at = p.data_ptr<double>();
+  double left = random.uniform();
+  const auto last = static_cast<Token>(p.numel() - 1);
+  for (Token token = 0; token < last; ++token)
+    if ((left -= at[token]) < 0) return token;
+  return last;
+}
+
+}  // namespace
+
+Index sequence_length(const LlamaConfig& config, Index wanted) {
+  require(wanted >= 0 && wanted <= config.context, "a sequence of ", wanted,
+          " tokens found, the model takes up to ", config.context);
+  return wanted > 0 ? wanted : std::min(kLongestDefault, config.context);
+}
+
+Index micro_batch_size(Index wanted, Index sequence) {
+  return wanted > 0 ? wanted : std::max<Index>(1, kMicroTokens / sequence);
+}
+
+double LoraEpoch::perplexity() const {
+  return std::exp(eval_loss);
+}
+
+// ---- windows
+
+TextWindows::TextWindows(const std::vector<Token>& text, Index sequence,
+                         const torch::Device& device)
+    : text_(text), device_(device) {
+  require(text.size() >= 2, "a text of ", text.size(), " tokens found, at least 2 expected");
+  sequence_ = std::min(sequence, tokens());
+  count_ = tokens() / sequence_;
+}
+
+TextWindows::Batch TextWindows::slices(const std::vector<Index>& begins, Index length) const {
+  const auto rows = static_cast<std::int64_t>(begins.size());
+  Tensor all = torch::empty({rows, length + 1}, torch::kLong);
+  auto* to = all.data_ptr<std::int64_t>();
+  for (const Index begin : begins) to = std::copy_n(text_.begin() + begin, length + 1, to);
+  all = all.to(device_);
+  return {all.narrow(1, 0, length), all.narrow(1, 1, length)};
+}
+
+TextWindows::Batch TextWindows::batch(const Index* windows, Index count) const {
+  std::vector<Index> begins(windows, windows + count);
+  for (Index& begin : begins) begin *= sequence_;
+  return slices(begins, sequence_);
+}
+
+bool TextWindows::rest(Batch& batch) const {
+  const Index begin = count_ * sequence_, length = tokens() - begin;
+  if (length > 0) batch = slices({begin}, length);
+  return length > 0;
+}
+
+double mean_loss(const Llama& model, const TextWindows& windows, Index micro_batch) {
+  Tensor sum = torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(model.device()));
+  std::vector<Index> order(static_cast<size_t>(windows.count()));
+  std::iota(order.begin(), order.end(), Index{0});
+  for (Index at = 0; at < windows.count(); at += micro_batch) {
+    const auto batch =
+        windows.batch(order.data() + at, std::min(micro_batch, windows.count() - at));
+    sum.add_(model.loss(batch.inputs, batch.targets));
+  }
+  if (TextWindows::Batch rest; windows.rest(rest)) sum.add_(model.loss(rest.inputs, rest.targets));
+  return sum.item<double>() / static_cast<double>(windows.tokens());
+}
+
+// ---- the model
+
+LanguageModel::LanguageModel(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+LanguageModel::~LanguageModel() = default;
+LanguageModel::LanguageModel(LanguageModel&&) noexcept = default;
+
+LanguageModel LanguageModel::random(const LlamaConfig& config, const Place& place) {
+  auto parts = std::make_unique<Parts>(config, place);
+  parts->model.randomise();
+  return LanguageModel(std::move(parts));
+}
+
+const LlamaConfig& LanguageModel::config() const {
+  return parts_->model.config();
+}
+
+void LanguageModel::add_adapters(const AdapterOptions& options, std::uint64_t seed) {
+  parts_->model.add_adapters(options, seed);
+}
+
+net::Adapter LanguageModel::adapter() const {
+  return parts_->model.adapter();
+}
+
+void LanguageModel::set_adapter(const net::Adapter& adapter) {
+  parts_->model.set_adapter(adapter);
+}
+
+void LanguageModel::merge_adapters() {
+  parts_->model.merge_adapters();
+}
+
+double LanguageModel::loss(const std::vector<Token>& text, Index sequence, Index micro_batch) {
+  check_tokens(text, config());
+  const BlasThreads threads;
+  return guarded("language model", [&] {
+    const TextWindows windows(text, sequence_length(config(), sequence), parts_->device);
+    return mean_loss(parts_->model, windows, micro_batch_size(micro_batch, windows.sequence()));
+  });
+}
+
+RowMatrix<float> LanguageModel::logits(const std::vector<Token>& tokens) {
+  check_tokens(tokens, config());
+  const BlasThreads threads;
+  const torch::NoGradGuard no_grad;
+  return guarded("language model", [&]() -> RowMatrix<float> {
+    const Tensor scores =
+        parts_->model.logits(to_tensor(tokens, parts_->device))[0].to(torch::kCPU).contiguous();
+    return Eigen::Map<const RowMatrix<float>>(scores.data_ptr<float>(), scores.size(0),
+                                              scores.size(1));
+  });
+}
+
+std::vector<Token> LanguageModel::generate(const std::vector<Token>& prompt,
+                                           const GenerateOptions& options,
+                                           const std::function<bool(Token)>& look) {
+  require(!prompt.empty(), "an empty prompt found, at least one token expected");
+  require(options.temperature >= 0 && std::isfinite(options.temperature), "temperature ",
+          options.temperature, " found, a number of at least 0 expected");
+  check_tokens(prompt, config());
+  const BlasThreads threads;
+  const torch::NoGradGuard no_grad;
+  return guarded("language model", [&] {
+    Random random(options.seed);
+    LlamaCache cache;
+    std::vector<Token> all;
+    Tensor scores = parts_->model.logits(to_tensor(prompt, parts_->device), &cache);
+    while (static_cast<Index>(all.size()) < options.tokens) {
+      const Token next = choose(scores[0][scores.size(1) - 1], options.temperature, random);
+      if (next == config().end || next == config().begin) break;
+      all.push_back(next);
+      if (look && !look(next)) break;
+      if (cache.length >= config().context) break;
+      scores = parts_->model.logits(to_tensor({next}, parts_->device), &cache);
+    }
+    return all;
+  });
+}
+
+}  // namespace udv::deep

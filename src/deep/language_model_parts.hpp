@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "deep/runtime.hpp"
+#include "udv/deep/language_model.hpp"
+#include "udv/deep/llama.hpp"
+
+namespace udv::deep {
+
+struct LanguageModel::Parts {
+  Parts(const LlamaConfig& config, const Place& place)
+      : device(device_named(place.device)),
+        model(config, torch::TensorOptions(type_named(place.precision, device)).device(device)) {}
+
+  torch::Device device;
+  Llama model;
+};
+
+/// Windows of a text: inputs [k L, k L + L) and the tokens after them.
+class TextWindows {
+ public:
+  TextWindows(const std::vector<Token>& text, Index sequence, const torch::Device& device);
+
+  Index sequence() const { return sequence_; }
+  Index count() const { return count_; }                                 ///< whole windows
+  Index tokens() const { return static_cast<Index>(text_.size()) - 1; }  ///< to be foretold
+  struct Batch {
+    torch::Tensor inputs, targets;
+  };
+  Batch batch(const Index* windows, Index count) const;
+  /// What whole windows leave; false where nothing is left.
+  bool rest(Batch& batch) const;
+
+ private:
+  Batch slices(const std::vector<Index>& begins, Index length) const;
+
+  const std::vector<Token>& text_;
+  Index sequence_, count_;
+  torch::Device device_;
+};
+
+/// Sequences at a time that make so many tokens.
+Index micro_batch_size(Index wanted, Index sequence);
+
+/// Mean loss over all tokens of a text.
+double mean_loss(const Llama& model, const TextWindows& windows, Index micro_batch);
+
+}  // namespace udv::deep

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include <cstring>
+
+#include "deep/language_model_parts.hpp"
+
+// The first format of llama2.c: 7 int32, then single precision arrays without names.
+namespace udv::deep {
+namespace {
+
+using torch::Tensor;
+
+constexpr size_t kHeader = 7 * sizeof(std::int32_t);
+constexpr Index kBound = 1 << 24;  // of any size, so that products stay numbers
+
+// Takes arrays one behind the other.
+class Cursor {
+ public:
+  Cursor(const std::string& name, std::string_view bytes) : name_(name), bytes_(bytes) {}
+
+  Tensor take(std::vector<std::int64_t> shape) {
+    std::int64_t count = 1;
+    for (const std::int64_t size : shape) count *= size;
+    const Tensor values = torch::empty(shape);
+    std::memcpy(values.data_ptr<float>(), bytes_.data() + at_, skip(count));
+    return values;
+  }
+
+  size_t skip(std::int64_t count) {
+    const size_t size = sizeof(float) * static_cast<size_t>(count);
+    require<IoError>(size <= bytes_.size() - at_, name_, ": ", bytes_.size(),
+                     " bytes found, at least ", at_ + size, " expected by its header");
+    at_ += size;
+    return size;
+  }
+  size_t left() const { return bytes_.size() - at_; }
+
+ private:
+  const std::string& name_;
+  std::string_view bytes_;
+  size_t at_ = kHeader;
+};
+
+LlamaConfig read_config(const std::string& name, std::string_view bytes) {
+  require<IoError>(bytes.size() >= kHeader, name, ": ", bytes.size(),
+                   " bytes found, a model in llama2.c's format expected");
+  std::int32_t n[7];
+  std::memcpy(n, bytes.data(), kHeader);
+  LlamaConfig config;
+  config.dim = n[0];
+  config.hidden = n[1];
+  config.layers = n[2];
+  config.heads = n[3];
+  config.kv_heads = n[4];
+  config.tied = n[5] > 0;  // a negative size says that the output layer follows
+  config.vocabulary = std::abs(Index{n[5]});
+  config.context = n[6];
+  config.head_dim = config.heads > 0 ? config.dim / config.heads : 0;
+  for (const Index size : {config.dim, config.hidden, config.layers, config.heads, config.kv_heads,
+                           config.vocabulary, config.context})
+    require<IoError>(size > 0 && size < kBound, name, ": a size of ", size,
+                     " found in its header, not a model in llama2.c's format");
+  try {
+    config.validate();
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(name, ": ", error.what()));
+  }
+  require<IoError>(config.head_dim * config.heads == config.dim, name, ": ", config.heads,
+                   " heads found, a divisor of ", config.dim, " expected");
+  return config;
+}
+
+// Rows of a head from pairs (2 i, 2 i + 1) to pairs (i, i + head_dim / 2).
+Tensor pairs_to_halves(const Tensor& W, Index head_dim) {
+  return W.view({-1, head_dim / 2, 2, W.size(1)}).transpose(1, 2).reshape(W.sizes());
+}
+
+}  // namespace
+
+LanguageModel LanguageModel::from_llama2c(const std::string& name, std::string_view bytes,
+                                          const Place& place) {
+  const LlamaConfig c = read_config(name, bytes);
+  const Index q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
+  Cursor cursor(name, bytes);
+  Cursor(cursor).skip(c.parameters() + c.context * c.head_dim);  // before memory is taken
+  auto parts = std::make_unique<Parts>(c, place);
+  const torch::NoGradGuard no_grad;
+  std::map<std::string, Tensor> arrays;
+  for (const auto& [key, values] : parts->model.arrays()) arrays[key] = values;
+  auto& layers = parts->model.layers();
+  const auto each = [&](auto member, Index rows, Index cols, bool rotary = false) {
+    const Tensor all = cursor.take({c.layers, rows, cols});
+    for (Index l = 0; l < c.layers; ++l) {
+      AdaptedLinear& linear = layers[static_cast<size_t>(l)].*member;
+      linear.weight.copy_(rotary ? pairs_to_halves(all[l], c.head_dim) : all[l]);
+    }
+  };
+  const auto norms = [&](auto member) {
+    const Tensor all = cursor.take({c.layers, c.dim});
+    for (Index l = 0; l < c.layers; ++l) (layers[static_cast<size_t>(l)].*member).copy_(all[l]);
+  };
+  using Layer = Llama::Layer;
+  arrays["model.embed_tokens.weight"].copy_(cursor.take({c.vocabulary, c.dim}));
+  norms(&Layer::attention_norm);
+  each(&Layer::q, q, c.dim, true);
+  each(&Layer::k, kv, c.dim, true);
+  each(&Layer::v, kv, c.dim);
+  each(&Layer::o, c.dim, q);
+  norms(&Layer::feed_norm);
+  each(&Layer::gate, c.hidden, c.dim);
+  each(&Layer::down, c.dim, c.hidden);
+  each(&Layer::up, c.hidden, c.dim);
+  arrays["model.norm.weight"].copy_(cursor.take({c.dim}));
+  cursor.skip(c.context * c.head_dim);  // tables of cosines and sines
+  if (!c.tied) arrays["lm_head.weight"].copy_(cursor.take({c.vocabulary, c.dim}));
+  require<IoError>(cursor.left() == 0, name, ": ", cursor.left(),
+                   " bytes too many found for the sizes in its header");
+  return LanguageModel(std::move(parts));
+}
+
+}  // namespace udv::deep

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "deep/language_model_parts.hpp"
+#include "deep/state_archive.hpp"
+#include "udv/core/random.hpp"
+#include "udv/deep/optimizer.hpp"
+
+namespace udv::deep {
+namespace {
+
+using net::TrainStop;
+using torch::Tensor;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kLookSeconds = 0.2;  // on a GPU, where a look waits for it
+constexpr int kHistoryColumns = 6;
+
+Tensor history_tensor(const std::vector<LoraEpoch>& history) {
+  std::vector<double> numbers;
+  for (const LoraEpoch& e : history)
+    numbers.insert(numbers.end(), {static_cast<double>(e.epoch), e.seconds, e.train_loss,
+                                   e.eval_loss, e.learning_rate, e.tokens_per_second});
+  return torch::tensor(numbers, torch::kFloat64).view({-1, kHistoryColumns});
+}
+
+std::vector<LoraEpoch> history_from(const Tensor& numbers) {
+  std::vector<LoraEpoch> history;
+  for (std::int64_t i = 0; i < numbers.size(0); ++i) {
+    const auto at = [&](int k) { return numbers[i][k].item<double>(); };
+    history.push_back({static_cast<Index>(at(0)), at(1), at(2), at(3), at(4), at(5)});
+  }
+  return history;
+}
+
+// A training of all epochs.
+class LoraRun {
+ public:
+  LoraRun(Llama& model, const TextWindows& text, const TextWindows& evaluation,
+          const LoraOptions& options, const LoraHooks& hooks)
+      : model_(model),
+        text_(text),
+        evaluation_(evaluation),
+        o_(options),
+        hooks_(hooks),
+        micro_batch_(std::min(o_.batch, micro_batch_size(o_.micro_batch, text.sequence()))),
+        rule_(model.adapter_parameters(), o_.optimizer, o_.rule),
+        projector_(model.adapter_blocks()),
+        loss_sum_(torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(model.device()))) {}
+
+  LoraResult run() {
+    projector_.project();
+    if (hooks_.resume.empty())
+      record_epoch(std::numeric_limits<double>::quiet_NaN(), 0);
+    else
+      restore();
+    while (stop_ == TrainStop::kDone && epoch_ < o_.epochs) run_epoch();
+    if (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit) save();
+    return {history_, stop_, seconds(), timed_tokens_ / std::max(timed_seconds_, 1e-9),
+            peak_memory(model_.device())};
+  }
+
+ private:
+  Index steps_per_epoch() const { return (text_.count() + o_.batch - 1) / o_.batch; }
+
+  void run_epoch() {
+    rate_ = o_.schedule.rate(o_.learning_rate, epoch_, o_.epochs);
+    order_ = Random(o_.seed, kStreamBatches + 16 * static_cast<std::uint64_t>(epoch_))
+                 .permutation(text_.count());
+    const auto began = Clock::now();
+    const Index first = step_;
+    while (stop_ == TrainStop::kDone && step_ < steps_per_epoch()) {
+      make_step();
+      ++step_;
+      look();
+    }
+    const double sum = loss_sum_.item<double>();  // waits for the device
+    const double took = std::chrono::duration<double>(Clock::now() - began).count();
+    const auto tokens = static_cast<double>(std::min(text_.count(), step_ * o_.batch) -
+                                            std::min(text_.count(), first * o_.batch));
+    count_time(tokens * static_cast<double>(text_.sequence()), took);
+    if (!std::isfinite(sum)) stop_ = TrainStop::kDiverged;
+    if (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit) return;
+    ++epoch_;
+    step_ = 0;
+    loss_sum_.zero_();
+    record_epoch(sum / static_cast<double>(text_.count() * text_.sequence()),
+                 tokens * static_cast<double>(text_.sequence()) / std::max(took, 1e-9));
+    if (stop_ == TrainStop::kDone && epoch_ < o_.epochs) save();
+  }
+
+  // Libraries are loaded in the first epoch: it does not count where there are others.
+  void count_time(double tokens, double took) {
+    if (++epochs_here_ == 2) timed_tokens_ = timed_seconds_ = 0;
+    timed_tokens_ += tokens;
+    timed_seconds_ += took;
+  }
+
+  // One step on `batch` sequences, some of them at a time; the mean over all their tokens.
+  void make_step() {
+    const Index begin = step_ * o_.batch, end = std::min(text_.count(), begin + o_.batch);
+    const double scale = 1 / static_cast<double>((end - begin) * text_.sequence());
+    rule_.zero_grad();
+    Tensor sum;
+    for (Index at = begin; at < end; at += micro_batch_) {
+      const auto batch = text_.batch(order_.data() + at, std::min(micro_batch_, end - at));
+      const Tensor part = model_.accumulate(batch.inputs, batch.targets, scale, o_.checkpointing);
+      sum = sum.defined() ? sum + part : part;
+    }
+    if (o_.clip > 0) rule_.clip_gradients(o_.clip);
+    rule_.step(rate_);
+    projector_.project();
+    loss_sum_.add_(sum);
+    last_loss_ = sum * scale;
+  }
+
+  void look() {
+    const double interval = model_.device().is_cuda() ? kLookSeconds : 0;
+    if (!hooks_.observer || seconds() - last_look_ < interval) return;
+    IterationRecord record;
+    record.iteration =
+        (epoch_ * text_.count() + std::min(text_.count(), step_ * o_.batch)) * text_.sequence();
+    record.objective = last_loss_.item<double>();
+    record.seconds = last_look_ = seconds();
+    record.rank = o_.adapter.rank;
+    record.step = rate_;
+    if (!std::isfinite(record.objective)) stop_ = TrainStop::kDiverged;
+    const Verdict verdict = hooks_.observer(record);
+    if (verdict == Verdict::kInterrupt) stop_ = TrainStop::kInterrupted;
+    if (verdict == Verdict::kTimeLimit) stop_ = TrainStop::kTimeLimit;
+  }
+
+  void record_epoch(double train_loss, double rate) {
+    LoraEpoch record;
+    record.epoch = epoch_;
+    record.train_loss = train_loss;
+    record.eval_loss =
+        mean_loss(model_, evaluation_, micro_batch_size(o_.micro_batch, evaluation_.sequence()));
+    record.learning_rate = epoch_ == 0 ? 0 : rate_;
+    record.tokens_per_second = rate;
+    record.seconds = seconds();
+    if (!std::isfinite(record.eval_loss)) stop_ = TrainStop::kDiverged;
+    history_.push_back(record);
+    if (hooks_.epoch) hooks_.epoch(record);
+    BlasThreads::use_all();  // the hooks may have used net
+  }
+
+  void save() const {
+    if (!hooks_.save) return;
+    const Tensor numbers = torch::tensor({static_cast<double>(epoch_), static_cast<double>(step_),
+                                          loss_sum_.item<double>(), seconds()},
+                                         torch::kFloat64);
+    std::vector<Tensor> arrays{numbers, history_tensor(history_)};
+    for (const Tensor& values : rule_.state()) arrays.push_back(values);
+    hooks_.save(pack_arrays(hooks_.settings, arrays));
+  }
+
+  void restore() {
+    auto arrays = unpack_arrays(hooks_.resume, hooks_.settings, "udv lora");
+    require(arrays.size() > 2 && arrays[0].numel() == 4 && arrays[1].dim() == 2 &&
+                arrays[1].size(1) == kHistoryColumns,
+            "not a checkpoint of udv lora");
+    const auto number = [&](int i) { return arrays[0][i].item<double>(); };
+    epoch_ = static_cast<Index>(number(0));
+    step_ = static_cast<Index>(number(1));
+    loss_sum_.fill_(number(2));
+    before_ = number(3);
+    history_ = history_from(arrays[1]);
+    rule_.load_state({arrays.begin() + 2, arrays.end()});
+  }
+
+  double seconds() const {
+    return before_ + std::chrono::duration<double>(Clock::now() - started_).count();
+  }
+
+  Llama& model_;
+  const TextWindows &text_, &evaluation_;
+  const LoraOptions& o_;
+  const LoraHooks& hooks_;
+  Index micro_batch_;
+  Optimizer rule_;
+  Projector projector_;
+  Tensor loss_sum_, last_loss_;
+
+  Index epoch_ = 0, step_ = 0, epochs_here_ = 0;
+  std::vector<Index> order_;
+  std::vector<LoraEpoch> history_;
+  double rate_ = 0, last_look_ = 0, before_ = 0, timed_tokens_ = 0, timed_seconds_ = 0;
+  TrainStop stop_ = TrainStop::kDone;
+  Clock::time_point started_ = Clock::now();
+};
+
+}  // namespace
+
+void LoraOptions::validate() const {
+  adapter.validate();
+  schedule.validate();
+  require(learning_rate > 0 && std::isfinite(learning_rate), "learning rate is ", learning_rate,
+          ", a number above 0 expected");
+  require(epochs >= 0, "epochs is ", epochs, ", at least 0 expected");
+  require(batch > 0, "batch is ", batch, ", at least 1 expected");
+  require(micro_batch >= 0, "micro batch is ", micro_batch, ", at least 0 expected");
+  require(clip >= 0 && std::isfinite(clip), "clip is ", clip, ", a number of at least 0 expected");
+}
+
+LoraResult LanguageModel::train(const std::vector<Token>& text,
+                                const std::vector<Token>& evaluation, const LoraOptions& options,
+                                const LoraHooks& hooks) {
+  options.validate();
+  const BlasThreads threads;
+  return guarded("lora", [&] {
+    parts_->model.add_adapters(options.adapter, options.seed);
+    const Index sequence = sequence_length(config(), options.sequence);
+    const TextWindows to_learn(text, sequence, parts_->device),
+        to_test(evaluation, sequence, parts_->device);
+    return LoraRun(parts_->model, to_learn, to_test, options, hooks).run();
+  });
+}
+
+}  // namespace udv::deep

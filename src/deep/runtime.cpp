@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "deep/runtime.hpp"
+
+#include <sys/resource.h>
+
+#include "udv/core/parallel.hpp"
+
+#ifdef UDV_WITH_CUDA_KERNELS
+#include <c10/cuda/CUDACachingAllocator.h>
+#endif
+
+// Debian's LibTorch multiplies by OpenBLAS, which net sets to one thread; others have none of it.
+extern "C" __attribute__((weak)) void openblas_set_num_threads(int);
+
+namespace udv::deep {
+
+torch::Device device_named(const std::string& name) {
+  if (name == "cpu") return torch::kCPU;
+  require(name == "cuda", "device '", name, "' found, cpu or cuda expected");
+  require<IoError>(torch::cuda::is_available(),
+                   "--device cuda: no CUDA device here that this LibTorch can use; --device cpu "
+                   "works everywhere");
+  return {torch::kCUDA, 0};
+}
+
+torch::Dtype type_named(const std::string& name, const torch::Device& device) {
+  require(name == "auto" || name == "single" || name == "bf16", "precision '", name,
+          "' found, one of auto, single, bf16 expected");
+  const bool half = name == "bf16" || (name == "auto" && device.is_cuda());
+  return half ? torch::kBFloat16 : torch::kFloat32;
+}
+
+void BlasThreads::use_all() {
+  at::set_num_threads(num_threads());
+  if (openblas_set_num_threads) openblas_set_num_threads(num_threads());
+}
+
+BlasThreads::~BlasThreads() {
+  if (openblas_set_num_threads) openblas_set_num_threads(1);
+}
+
+double peak_memory(const torch::Device& device) {
+#ifdef UDV_WITH_CUDA_KERNELS
+  if (device.is_cuda()) {
+    const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device.index());
+    return static_cast<double>(stats.allocated_bytes[0].peak);
+  }
+#endif
+  if (device.is_cuda()) return 0;  // nobody tells
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
+
+std::string first_line(const c10::Error& error) {
+  const std::string text = error.what_without_backtrace();
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace udv::deep
