@@ -143,9 +143,8 @@ Splitter read_byte_level(const JsonValue& value) {
     return result;
   });
   const bool blank = value["add_prefix_space"].flag(true);
-  const Splitter start = for_each_word([blank](std::string word) {
-    if (blank && word.compare(0, 1, " ") != 0) word.insert(0, 1, ' ');
-    return word;
+  const Splitter start = for_each_word([blank](const std::string& word) {
+    return blank && !word.starts_with(' ') ? " " + word : word;
   });
   if (!value["use_regex"].flag(true)) return then(start, to_characters);
   const Splitter split =
