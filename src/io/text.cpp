@@ -11,23 +11,6 @@
 namespace udv::io::detail {
 namespace {
 
-/// Length of the UTF-8 character at the front (RFC 3629), 0 where the bytes are none.
-std::size_t utf8_length(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  std::uint32_t code = first & (0x7Fu >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xC0) != 0x80) return 0;
-    code = code << 6 | (next & 0x3F);
-  }
-  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = 0xD800 <= code && code <= 0xDFFF;
-  return code < kSmallest[length] || surrogate || code > 0x10FFFF ? 0 : length;
-}
-
 bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
 }
@@ -111,6 +94,22 @@ std::string in_quotes(std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return result + (text.empty() ? "'" : "...'");
+}
+
+std::size_t utf8_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  std::uint32_t code = first & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xC0) != 0x80) return 0;
+    code = code << 6 | (next & 0x3F);
+  }
+  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = 0xD800 <= code && code <= 0xDFFF;
+  return code < kSmallest[length] || surrogate || code > 0x10FFFF ? 0 : length;
 }
 
 bool is_utf8(std::string_view text) {

@@ -13,6 +13,10 @@ namespace udv::io::detail {
 /// 'text' for a message: on one line, control characters and broken UTF-8 as \xNN, shortened.
 std::string in_quotes(std::string_view text);
 
+/// Length of the UTF-8 character at the front (RFC 3629), 0 where the bytes are none. The text is
+/// not empty.
+std::size_t utf8_length(std::string_view text);
+
 /// Every byte belongs to a character of UTF-8.
 bool is_utf8(std::string_view text);
 

@@ -11,6 +11,7 @@
 
 #include "udv/core/observer.hpp"
 #include "udv/deep/llama_config.hpp"
+#include "udv/deep/tokenizer.hpp"
 #include "udv/net/adapter.hpp"
 #include "udv/net/optimizer.hpp"
 #include "udv/net/schedule.hpp"
@@ -19,7 +20,6 @@
 // Nothing of LibTorch shows here: a program that uses this compiles quickly.
 namespace udv::deep {
 
-using Token = std::int32_t;
 
 /// How adapters learn: the paper's settings.
 struct LoraOptions {
