@@ -20,7 +20,6 @@
 // Nothing of LibTorch shows here: a program that uses this compiles quickly.
 namespace udv::deep {
 
-
 /// How adapters learn: the paper's settings.
 struct LoraOptions {
   AdapterOptions adapter;

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+#include "udv/deep/language_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+
+#include "udv/core/error.hpp"
+#include "udv/core/random.hpp"
+#include "udv/io/file.hpp"
+#include "udv/io/safetensors.hpp"
+
+namespace udv::deep {
+namespace {
+
+namespace fs = std::filesystem;
+
+LlamaConfig tiny() {
+  LlamaConfig c;
+  c.dim = 16;
+  c.hidden = 24;
+  c.layers = 2;
+  c.heads = 4;
+  c.kv_heads = 2;
+  c.head_dim = 4;
+  c.vocabulary = 20;
+  c.context = 16;
+  return c;
+}
+
+// Each token says a lot about the next one.
+std::vector<Token> some_text(Index length, std::uint64_t seed = 0) {
+  Random random(seed);
+  std::vector<Token> text{1};
+  while (static_cast<Index>(text.size()) < length)
+    text.push_back(random.uniform() < 0.8 ? (3 * text.back() + 1) % 20
+                                          : static_cast<Token>(random.below(20)));
+  return text;
+}
+
+// Equal for equal seeds of torch.
+LanguageModel tiny_model() {
+  const auto folder = fs::temp_directory_path() / "udv-tiny-llama";
+  if (!fs::exists(folder / "config.json")) LanguageModel::random(tiny(), {}).write(folder);
+  return LanguageModel::read(folder, {});
+}
+
+LoraOptions quick_options(const std::string& method = "lora-udv") {
+  LoraOptions o;
+  o.adapter.method = method;
+  o.adapter.rank = 3;
+  o.adapter.modules = {"q", "v", "down"};
+  o.optimizer = "adam";
+  o.learning_rate = 0.02;
+  o.epochs = 3;
+  o.batch = 4;
+  o.sequence = 8;
+  return o;
+}
+
+bool same_adapter(const net::Adapter& a, const net::Adapter& b) {
+  for (size_t i = 0; i < a.blocks.size(); ++i)
+    if (a.blocks[i].A != b.blocks[i].A || a.blocks[i].B != b.blocks[i].B ||
+        a.blocks[i].d != b.blocks[i].d)
+      return false;
+  return a.blocks.size() == b.blocks.size();
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "udv-llama-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TemporaryFolder() { fs::remove_all(path_); }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string data_file(const std::string& name) {
+  const char* const folder = std::getenv("UDV_DATA");
+  const fs::path path = fs::path(folder ? folder : "") / name;
+  return folder && fs::exists(path) ? path.string() : "";
+}
+
+TEST(LanguageModel, LearnsAndKeepsTheConstraintSets) {
+  for (const char* method : {"lora", "lora-udv"}) {
+    LanguageModel model = tiny_model();
+    LoraOptions o = quick_options(method);
+    o.epochs = 12;
+    const auto text = some_text(600), other = some_text(200, 1);
+    const LoraResult result = model.train(text, other, o);
+    ASSERT_EQ(result.history.size(), 13U);
+    EXPECT_TRUE(std::isnan(result.history[0].train_loss));
+    EXPECT_LT(result.history.back().eval_loss, result.history[0].eval_loss - 0.2) << method;
+    EXPECT_NEAR(model.loss(other, 8), result.history.back().eval_loss, 1e-6);
+    EXPECT_GT(result.tokens_per_second, 0);
+    EXPECT_GT(result.peak_memory, 0);
+    if (std::string(method) == "lora") continue;
+    for (const net::AdapterBlock& block : model.adapter().blocks) {
+      EXPECT_LE(block.A.norm(), 1 + 1e-5);
+      EXPECT_LE(block.B.norm(), 1 + 1e-5);
+      EXPECT_GE(block.d.minCoeff(), 0);
+    }
+  }
+}
+
+TEST(LanguageModel, PartsOfABatchAndCheckpointingChangeNothing) {
+  const auto text = some_text(400), other = some_text(100, 1);
+  LanguageModel whole = tiny_model(), parts = tiny_model();
+  LoraOptions o = quick_options();
+  const double expected = whole.train(text, other, o).history.back().eval_loss;
+  o.micro_batch = 1;
+  o.checkpointing = true;
+  EXPECT_NEAR(parts.train(text, other, o).history.back().eval_loss, expected, 1e-5);
+}
+
+TEST(LanguageModel, AnInterruptedTrainingGoesOnToTheSameBits) {
+  const auto text = some_text(400), other = some_text(100, 1);
+  const LoraOptions o = quick_options();
+  LanguageModel model = tiny_model();
+  const LoraResult expected = model.train(text, other, o);
+  const net::Adapter adapter = model.adapter();
+  for (const int steps : {1, 13, 26}) {
+    LanguageModel first = tiny_model();
+    std::string checkpoint;
+    int seen = 0;
+    LoraHooks hooks;
+    hooks.settings = "these";
+    hooks.observer = [&](const IterationRecord&) {
+      return ++seen == steps ? Verdict::kInterrupt : Verdict::kContinue;
+    };
+    hooks.save = [&](const std::string& bytes) { checkpoint = bytes; };
+    EXPECT_EQ(first.train(text, other, o, hooks).stop, net::TrainStop::kInterrupted);
+    LanguageModel second = tiny_model();
+    LoraHooks go_on;
+    go_on.settings = "these";
+    go_on.resume = checkpoint;
+    const LoraResult result = second.train(text, other, o, go_on);
+    EXPECT_EQ(result.history.back().eval_loss, expected.history.back().eval_loss) << steps;
+    EXPECT_EQ(result.history.back().train_loss, expected.history.back().train_loss) << steps;
+    EXPECT_TRUE(same_adapter(second.adapter(), adapter)) << steps;
+    go_on.settings = "others";
+    EXPECT_NE(error_of([&] { second.train(text, other, o, go_on); }).find("other settings (these)"),
+              std::string::npos);
+    go_on.resume = checkpoint.substr(0, checkpoint.size() / 2);
+    EXPECT_NE(error_of([&] { second.train(text, other, o, go_on); }).find("not a checkpoint"),
+              std::string::npos);
+  }
+}
+
+TEST(LanguageModel, WindowsCountEveryTokenOnce) {
+  LanguageModel model = tiny_model();
+  const auto text = some_text(30);
+  double sum = 0;
+  for (size_t begin = 0; begin + 1 < text.size(); begin += 8) {
+    const size_t end = std::min(text.size() - 1, begin + 8);
+    const std::vector<Token> inputs(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    text.begin() + static_cast<std::ptrdiff_t>(end));
+    const RowMatrix<float> scores = model.logits(inputs);
+    for (Index t = 0; t < scores.rows(); ++t) {
+      const auto s = scores.row(t).cast<double>().array();
+      sum += std::log((s - s.maxCoeff()).exp().sum()) + s.maxCoeff() -
+             s(text[begin + static_cast<size_t>(t) + 1]);
+    }
+  }
+  EXPECT_NEAR(model.loss(text, 8), sum / 29, 1e-5);
+  EXPECT_NEAR(model.loss(text, 8, 1), sum / 29, 1e-5);
+}
+
+TEST(LanguageModel, FilesOfHuggingFaceComeBack) {
+  const TemporaryFolder folder;
+  for (const bool tied : {false, true})
+    for (const char* precision : {"single", "bf16"}) {
+      LlamaConfig config = tiny();
+      config.tied = tied;
+      config.rope_scaling = {RopeScaling::kLlama3, 8, 1, 4, 64};
+      LanguageModel model = LanguageModel::random(config, {"cpu", precision});
+      model.write(folder.path() / "m");
+      LanguageModel back = LanguageModel::read(folder.path() / "m", {"cpu", precision});
+      EXPECT_EQ(back.config().tied, tied);
+      EXPECT_EQ(back.config().rope_scaling.kind, RopeScaling::kLlama3);
+      EXPECT_TRUE(back.logits({1, 2, 3, 4}) == model.logits({1, 2, 3, 4})) << tied << precision;
+    }
+}
+
+void write_config(const fs::path& folder, const std::string& from, const std::string& to) {
+  std::string text = io::read_bytes(folder / "config.json");
+  const size_t at = text.find(from);
+  ASSERT_NE(at, text.npos) << text;
+  std::ofstream(folder / "config.json") << text.replace(at, from.size(), to);
+}
+
+TEST(LanguageModel, DamagedFoldersAreNamed) {
+  const TemporaryFolder folder;
+  const fs::path at = folder.path() / "m";
+  const auto fresh = [&] {
+    fs::remove_all(at);
+    LanguageModel::random(tiny(), {}).write(at);
+  };
+  const auto error = [&] { return error_of([&] { LanguageModel::read(at, {}); }); };
+  EXPECT_NE(error().find("no such file or folder"), std::string::npos);
+  fresh();
+  fs::remove(at / "model.safetensors");
+  EXPECT_NE(error().find("neither model.safetensors"), std::string::npos) << error();
+  std::ofstream(at / "model.safetensors.index.json")
+      << R"({"weight_map": {"lm_head.weight": "model-00002-of-00003.safetensors"}})";
+  EXPECT_NE(error().find("model-00002-of-00003.safetensors: this shard is missing"),
+            std::string::npos)
+      << error();
+  fresh();
+  write_config(at, "\"intermediate_size\": 24", "\"intermediate_size\": 28");
+  EXPECT_NE(error().find("mlp.gate_proj.weight' of shape 24 x 16 found, 28 x 16 expected"),
+            std::string::npos)
+      << error();
+  fresh();
+  write_config(at, "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3");
+  EXPECT_NE(error().find("'model.layers.2.input_layernorm.weight' is missing"), std::string::npos)
+      << error();
+  fresh();
+  write_config(at, "\"llama\"", "\"gpt2\"");
+  EXPECT_NE(error().find("model_type \"gpt2\", \"llama\" expected"), std::string::npos) << error();
+  fresh();
+  write_config(at, "\"hidden_size\": 16", "\"hidden_size\": \"much\"");
+  EXPECT_NE(error().find("hidden_size \"much\", a whole number expected"), std::string::npos)
+      << error();
+  fresh();
+  std::ofstream(at / "config.json") << "{";
+  EXPECT_NE(error().find("config.json: not a JSON object"), std::string::npos) << error();
+}
+
+TEST(LanguageModel, ShardsAreReadTogether) {
+  const TemporaryFolder folder;
+  LanguageModel model = LanguageModel::random(tiny(), {});
+  model.write(folder.path());
+  {
+    const io::SafetensorsFile whole(folder.path() / "model.safetensors");
+    std::string map;
+    for (int s = 0; s < 2; ++s) {
+      std::vector<io::Tensor> part;
+      const std::string name = message("model-0000", s + 1, "-of-00002.safetensors");
+      for (size_t i = static_cast<size_t>(s); i < whole.tensors().size(); i += 2) {
+        part.push_back(whole.tensors()[i]);
+        map += (map.empty() ? "\"" : ", \"") + whole.tensors()[i].name + "\": \"" + name + "\"";
+      }
+      io::write_atomically(folder.path() / name, io::safetensors_bytes(part, {}));
+    }
+    std::ofstream(folder.path() / "model.safetensors.index.json")
+        << "{\"weight_map\": {" << map << "}}";
+  }
+  fs::remove(folder.path() / "model.safetensors");
+  LanguageModel back = LanguageModel::read(folder.path(), {});
+  EXPECT_TRUE(back.logits({1, 2, 3}) == model.logits({1, 2, 3}));
+}
+
+TEST(LanguageModel, BadTextsAndLengthsAreNamed) {
+  LanguageModel model = tiny_model();
+  EXPECT_NE(error_of([&] { model.loss({1}); }).find("a text of 1 tokens"), std::string::npos);
+  EXPECT_NE(error_of([&] {
+              model.loss({1, 2, 3}, 17);
+            }).find("the model takes up to 16"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] {
+              model.loss({1, 25});
+            }).find("do not belong together"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { model.generate(some_text(17), {}); }).find("the model takes up to 16"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { model.generate({}, {}); }).find("empty prompt"), std::string::npos);
+}
+
+TEST(LanguageModel, GeneratesTheSameForTheSameSeed) {
+  LanguageModel model = tiny_model();
+  GenerateOptions o;
+  o.tokens = 10;
+  o.temperature = 1.5;
+  const auto first = model.generate({1, 4}, o);
+  EXPECT_EQ(model.generate({1, 4}, o), first);
+  EXPECT_LE(first.size(), 10U);
+  o.temperature = 0;
+  const auto likeliest = model.generate({1, 4}, o);
+  if (!likeliest.empty()) {
+    const RowMatrix<float> scores = model.logits({1, 4});
+    Index best = 0;
+    scores.row(1).maxCoeff(&best);
+    EXPECT_EQ(likeliest[0], best);
+  }
+}
+
+TEST(LanguageModel, Llama2cFilesTellTheStory) {
+  const std::string file = data_file("llama_stories260k/stories260K.bin");
+  if (file.empty()) GTEST_SKIP() << "skipped: needs llama_stories260k in $UDV_DATA";
+  LanguageModel model = LanguageModel::read(file, {});
+  EXPECT_EQ(model.config().dim, 64);
+  EXPECT_EQ(model.config().parameters(), 260032);
+  const auto tokenizer = read_tokenizer(data_file("llama_stories260k/tok512.bin"));
+  GenerateOptions o;
+  o.tokens = 60;
+  const auto tokens = model.generate({tokenizer->begin()}, o);
+  EXPECT_TRUE(tokenizer->decode(tokens).starts_with(
+      "Once upon a time, there was a little girl named Lily."))
+      << tokenizer->decode(tokens);
+  // Through Hugging Face's layout.
+  const TemporaryFolder folder;
+  model.write(folder.path());
+  LanguageModel back = LanguageModel::read(folder.path(), {});
+  EXPECT_EQ(back.generate({tokenizer->begin()}, o), tokens);
+}
+
+TEST(LanguageModel, DamagedLlama2cFilesAreNamed) {
+  std::string bytes(28, '\0');
+  const auto read = [&] {
+    return error_of([&] { LanguageModel::from_llama2c("m.bin", bytes, {}); });
+  };
+  EXPECT_NE(read().find("m.bin: a size of 0"), std::string::npos) << read();
+  const std::int32_t sizes[] = {16, 24, 2, 4, 2, 20, 16};
+  std::memcpy(bytes.data(), sizes, sizeof(sizes));
+  EXPECT_NE(read().find("m.bin: 28 bytes found, at least"), std::string::npos) << read();
+  const std::int32_t huge[] = {1 << 23, 1 << 23, 1 << 23, 4, 4, 1 << 23, 1 << 23};
+  std::memcpy(bytes.data(), huge, sizeof(huge));
+  EXPECT_NE(read().find("m.bin: "), std::string::npos) << read();
+  bytes.resize(10);
+  EXPECT_NE(read().find("m.bin: 10 bytes found"), std::string::npos) << read();
+}
+
+}  // namespace
+}  // namespace udv::deep
