@@ -92,9 +92,26 @@ Json ranks_json(const Ranks& ranks) {
   return {{"min", figures.least}, {"mean", figures.mean}, {"max", figures.most}};
 }
 
-void print_comparison(const Ranks& before, const Ranks& after, const net::AdapterPruning& pruning,
-                      const net::Adapter& adapter, double energy) {
-  const RankFigures old_figures = figures_of(before), new_figures = figures_of(after);
+Json run_json(Json config, const net::Adapter& before, const net::AdapterPruning& pruning,
+              const Ranks& ranks, double energy) {
+  return {{"udv", version()},
+          {"command", "prune"},
+          {"config", std::move(config)},
+          {"method", before.method},
+          {"base_model", before.base_model},
+          {"by", "svd"},
+          {"energy", energy > 0 ? Json(energy) : Json(nullptr)},
+          {"ratio", pruning.ratio(ranks)},
+          {"blocks", ranks.size()},
+          {"blocks_kept", figures_of(ranks).blocks},
+          {"ranks", {{"before", ranks_json(ranks_of(before))}, {"after", ranks_json(ranks)}}},
+          {"parameters", {{"before", before.parameters()}, {"after", pruning.parameters(ranks)}}}};
+}
+
+// The adapter before, and what the ranks leave of it.
+void print_comparison(const net::Adapter& before, const net::AdapterPruning& pruning,
+                      const Ranks& after, double energy) {
+  const RankFigures old_figures = figures_of(ranks_of(before)), new_figures = figures_of(after);
   const auto whole = [](Index count) { return fmt::format("{}", count); };
   const auto ranks = [](const RankFigures& f) {
     return fmt::format("{} / {:.3g} / {}", f.least, f.mean, f.most);
@@ -104,7 +121,7 @@ void print_comparison(const Ranks& before, const Ranks& after, const net::Adapte
                  {"", "before", "after"},
                  {{"blocks", whole(old_figures.blocks), whole(new_figures.blocks)},
                   {"rank, min / mean / max", ranks(old_figures), ranks(new_figures)},
-                  {"parameters", whole(adapter.parameters()), whole(pruning.parameters(after))}}));
+                  {"parameters", whole(before.parameters()), whole(pruning.parameters(after))}}));
   fmt::print("  {:.3g} of the parameters left{}\n", pruning.ratio(after),
              energy > 0 ? fmt::format(", {:.6g} of the energy of every block", energy) : "");
 }
@@ -129,23 +146,11 @@ ExitCode prune_adapter(const std::string& path, const AdapterBudget& budget,
   write_adapter_files(folder, smaller, kind, budget.compact);
   io::write_atomically(folder / "pruning.csv", pruning_csv(pruning));
   io::write_atomically(folder / "ranks.csv", ranks_csv(adapter, pruning, ranks));
-  const Json run = {
-      {"udv", version()},
-      {"command", "prune"},
-      {"config", config_json(path, budget)},
-      {"method", adapter.method},
-      {"base_model", adapter.base_model},
-      {"by", "svd"},
-      {"energy", energy > 0 ? Json(energy) : Json(nullptr)},
-      {"ratio", pruning.ratio(ranks)},
-      {"blocks", ranks.size()},
-      {"blocks_kept", figures_of(ranks).blocks},
-      {"ranks", {{"before", ranks_json(ranks_of(adapter))}, {"after", ranks_json(ranks)}}},
-      {"parameters", {{"before", adapter.parameters()}, {"after", pruning.parameters(ranks)}}}};
-  io::detail::write_json(folder / "run.json", run);
+  io::detail::write_json(folder / "run.json",
+                         run_json(config_json(path, budget), adapter, pruning, ranks, energy));
   leave_report(common, "prune", folder);
   if (common.quiet) return kDone;
-  print_comparison(ranks_of(adapter), ranks, pruning, adapter, energy);
+  print_comparison(adapter, pruning, ranks, energy);
   fmt::print("  results        {}\n", folder.string());
   return kDone;
 }
