@@ -105,9 +105,10 @@ LanguageModel::LanguageModel(std::unique_ptr<Parts> parts) : parts_(std::move(pa
 LanguageModel::~LanguageModel() = default;
 LanguageModel::LanguageModel(LanguageModel&&) noexcept = default;
 
-LanguageModel LanguageModel::random(const LlamaConfig& config, const Place& place) {
+LanguageModel LanguageModel::random(const LlamaConfig& config, const Place& place,
+                                    double deviation) {
   auto parts = std::make_unique<Parts>(config, place);
-  parts->model.randomise();
+  parts->model.randomise(deviation);
   return LanguageModel(std::move(parts));
 }
 

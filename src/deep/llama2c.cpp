@@ -21,7 +21,8 @@ class Cursor {
     std::int64_t count = 1;
     for (const std::int64_t size : shape) count *= size;
     const Tensor values = torch::empty(shape);
-    std::memcpy(values.data_ptr<float>(), bytes_.data() + at_, skip(count));
+    const char* const from = bytes_.data() + at_;
+    std::memcpy(values.data_ptr<float>(), from, skip(count));
     return values;
   }
 

@@ -1,80 +1,89 @@
 // SPDX-License-Identifier: MIT
-#include "deep/tokenizer_files.hpp"
-#include "udv/core/error.hpp"
+#include <cmath>
+
+#include "deep/tokenizer_pieces.hpp"
+#include "io/protobuf.hpp"
+#include "io/text.hpp"
 #include "udv/io/file.hpp"
 
-#ifdef UDV_WITH_SENTENCEPIECE
-#include <sentencepiece_processor.h>
-
-#include <nlohmann/json.hpp>
-
+// Read without the library of sentencepiece: Debian's carries an old protobuf whose symbols take
+// the place of those that LibTorch uses, and the program crashes before it starts. Field numbers
+// are those of https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto.
 namespace udv::deep {
 namespace {
 
+using io::detail::ProtoReader;
 namespace fs = std::filesystem;
 
-class SentencepieceTokenizer final : public Tokenizer {
- public:
-  SentencepieceTokenizer(const std::string& name, const std::string& bytes) {
-    const auto status = model_.LoadFromSerializedProto(bytes);
-    require<IoError>(status.ok(), name, ": damaged sentencepiece model found: ", status.message());
-    require<IoError>(model_.GetPieceSize() > 0, name,
-                     ": a model without pieces found, at least one expected");
-  }
+enum PieceType : std::uint64_t { kNormal = 1, kUnknown = 2, kControl = 3, kByte = 6 };
+enum ModelType : std::uint64_t { kUnigram = 1, kBpe = 2 };
 
-  Index size() const override { return model_.GetPieceSize(); }
-  Token begin() const override { return model_.bos_id(); }
-  Token end() const override { return model_.eos_id(); }
-  Token unknown() const { return model_.unk_id(); }
-  TokenizerFiles files() const override { return files_; }
-  void set_files(TokenizerFiles files) { files_ = std::move(files); }
-
-  std::vector<Token> encode(std::string_view text) const override {
-    std::vector<int> tokens;
-    const auto status = model_.Encode({text.data(), text.size()}, &tokens);
-    require(status.ok(), "a text cannot be encoded: ", status.message());
-    return tokens;
-  }
-
-  std::string decode(const std::vector<Token>& tokens) const override {
-    std::vector<int> plain;
-    for (const Token token : tokens) {
-      require_known(token);
-      if (!model_.IsControl(token) && !model_.IsUnknown(token)) plain.push_back(token);
-    }
-    std::string text;
-    const auto status = model_.Decode(plain, &text);
-    require(status.ok(), "tokens cannot be decoded: ", status.message());
-    return text;
-  }
-
-  std::string piece(Token token) const override {
-    require_known(token);
-    return model_.IdToPiece(token);
-  }
-
- private:
-  void require_known(Token token) const {
-    require(token >= 0 && token < size(), "token ", token, " found, 0 to ", size() - 1,
-            " expected");
-  }
-
-  sentencepiece::SentencePieceProcessor model_;
-  TokenizerFiles files_;
+struct Model {
+  std::vector<ScoredPiece> pieces;
+  std::uint64_t type = kUnigram;
+  bool byte_fallback = false, dummy_prefix = true, remove_blanks = true, escape_blanks = true;
+  bool maps_characters = false;
 };
 
-// For a model without the files of Hugging Face beside it.
-std::string config_text(const SentencepieceTokenizer& tokenizer) {
-  const auto text = [&](Token token) -> nlohmann::ordered_json {
-    if (token < 0) return nullptr;
-    return tokenizer.piece(token);
-  };
-  const nlohmann::ordered_json config = {
-      {"tokenizer_class", "LlamaTokenizer"},     {"bos_token", text(tokenizer.begin())},
-      {"eos_token", text(tokenizer.end())},      {"unk_token", text(tokenizer.unknown())},
-      {"add_bos_token", tokenizer.begin() >= 0}, {"add_eos_token", false},
-      {"clean_up_tokenization_spaces", false}};
-  return config.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+ScoredPiece read_piece(const std::string& name, ProtoReader message, std::size_t token) {
+  ScoredPiece piece{"", 0};
+  std::uint64_t type = kNormal;
+  while (message.next()) {
+    if (message.field() == 1) piece.text = message.text();
+    if (message.field() == 2) piece.score = message.real();
+    if (message.field() == 3) type = message.whole();
+  }
+  require<IoError>(
+      !piece.text.empty() && io::detail::is_utf8(piece.text) && std::isfinite(piece.score), name,
+      ": piece ", token, " ", io::detail::in_quotes(piece.text), " with score ", piece.score,
+      " found, UTF-8 text and a finite score expected");
+  require<IoError>(type == kNormal || type == kUnknown || type == kControl || type == kByte, name,
+                   ": piece ", token, " ", io::detail::in_quotes(piece.text), " of type ", type,
+                   " found, a normal, unknown, control or byte piece (1, 2, 3, 6) expected");
+  return piece;
+}
+
+void read_trainer(ProtoReader message, Model& model) {
+  while (message.next()) {
+    if (message.field() == 3) model.type = message.whole();
+    if (message.field() == 35) model.byte_fallback = message.whole() != 0;
+  }
+}
+
+void read_normalizer(ProtoReader message, Model& model) {
+  while (message.next()) {
+    if (message.field() == 2) model.maps_characters = !message.bytes().empty();
+    if (message.field() == 3) model.dummy_prefix = message.whole() != 0;
+    if (message.field() == 4) model.remove_blanks = message.whole() != 0;
+    if (message.field() == 5) model.escape_blanks = message.whole() != 0;
+  }
+}
+
+Model read_model(const std::string& name, std::string_view bytes) {
+  Model model;
+  ProtoReader message(name, bytes);
+  while (message.next()) {
+    if (message.field() == 1)
+      model.pieces.push_back(read_piece(name, message.message(), model.pieces.size()));
+    if (message.field() == 2) read_trainer(message.message(), model);
+    if (message.field() == 3) read_normalizer(message.message(), model);
+  }
+  return model;
+}
+
+// What all LLaMA models have; with anything else the tokens would be other ones.
+void check_model(const std::string& name, const Model& model) {
+  require<IoError>(!model.pieces.empty(), name,
+                   ": no pieces found, a sentencepiece model expected");
+  require<IoError>(model.type == kBpe, name, ": a model of type ", model.type,
+                   " found, BPE (2) expected");
+  require<IoError>(model.byte_fallback, name,
+                   ": a model without bytes for unknown characters found, one with them expected");
+  require<IoError>(!model.maps_characters && !model.remove_blanks, name,
+                   ": a model that changes characters or removes blanks found, one that leaves the "
+                   "text as it is expected");
+  require<IoError>(model.dummy_prefix && model.escape_blanks, name,
+                   ": a model without a blank before the text found, one with it expected");
 }
 
 // LLaMA 3 has a file of the same name: lines of a piece in base64 and its number.
@@ -85,27 +94,18 @@ bool is_tiktoken(std::string_view bytes) {
 }  // namespace
 
 std::unique_ptr<Tokenizer> read_sentencepiece(const fs::path& path) {
-  const std::string bytes = io::read_bytes(path);
+  const std::string name = path.string(), bytes = io::read_bytes(path);
   require<IoError>(
-      !is_tiktoken(bytes), path.string(),
+      !is_tiktoken(bytes), name,
       ": a list of pieces of tiktoken found, a sentencepiece model expected (for LLaMA "
       "3: its tokenizer.json)");
-  auto tokenizer = std::make_unique<SentencepieceTokenizer>(path.string(), bytes);
-  TokenizerFiles files = read_tokenizer_files(path.parent_path());
+  const Model model = read_model(name, bytes);
+  check_model(name, model);
+  TokenizerFiles files = convert_pieces(name, model.pieces);
+  for (const auto& [neighbour, content] : read_tokenizer_files(path.parent_path()))
+    files.try_emplace(neighbour, content);
   files["tokenizer.model"] = bytes;
-  files.try_emplace("tokenizer_config.json", config_text(*tokenizer));
-  tokenizer->set_files(std::move(files));
-  return tokenizer;
+  return parse_tokenizer(name, std::move(files));
 }
 
 }  // namespace udv::deep
-#else
-namespace udv::deep {
-
-std::unique_ptr<Tokenizer> read_sentencepiece(const std::filesystem::path& path) {
-  throw IoError(
-      message(path.string(), ": a sentencepiece model, but this program was built without it"));
-}
-
-}  // namespace udv::deep
-#endif

@@ -25,6 +25,13 @@ std::uint64_t ProtoReader::whole() const {
   return value_;
 }
 
+float ProtoReader::real() const {
+  if (wire_ != kFourBytes) fail(udv::message("wire type ", wire_), "a number of 4 bytes (5)");
+  float value = 0;
+  std::memcpy(&value, bytes_.data() + content_, sizeof value);
+  return value;
+}
+
 std::string_view ProtoReader::bytes() const {
   if (!is_bytes()) fail(udv::message("wire type ", wire_), "bytes (2)");
   return bytes_.substr(content_, value_);

@@ -52,6 +52,8 @@ class ProtoReader {
   /// A varint. Throws where the field is none.
   std::uint64_t whole() const;
   std::int64_t integer() const { return static_cast<std::int64_t>(whole()); }
+  /// A number of single precision. Throws where the field is none.
+  float real() const;
   /// Text, bytes or a message. Throws where the field is none.
   std::string_view bytes() const;
   std::string text() const { return std::string(bytes()); }

@@ -84,8 +84,9 @@ class LanguageModel {
   /// The contents of a llama2.c file; the name is for errors.
   static LanguageModel from_llama2c(const std::string& name, std::string_view bytes,
                                     const Place& place);
-  /// Random weights, made on the device.
-  static LanguageModel random(const LlamaConfig& config, const Place& place);
+  /// Normal weights with this deviation, made on the device.
+  static LanguageModel random(const LlamaConfig& config, const Place& place,
+                              double deviation = 0.02);
   ~LanguageModel();
   LanguageModel(LanguageModel&&) noexcept;
 
