@@ -28,5 +28,7 @@ Run setup_report(CLI::App& program);
 Run setup_reproduce(CLI::App& program);
 Run setup_watch(CLI::App& program);
 Run setup_finetune(CLI::App& program);
+Run setup_lora(CLI::App& program);
+Run setup_generate(CLI::App& program);
 
 }  // namespace udv::cli

@@ -35,18 +35,34 @@ void go_on_as_deep_program() {
 }
 
 #ifndef UDV_WITH_DEEP
+namespace {
+
 // Flags and help are those of udv-deep.
-Run setup_finetune(CLI::App& program) {
-  CLI::App* const command = program.add_subcommand(
-      "finetune", "Trains a head on a pretrained backbone, or a small network, on pictures");
+Run deep_command(CLI::App& program, const std::string& name, const char* text) {
+  CLI::App* const command = program.add_subcommand(name, text);
   command->allow_extras();
   command->set_help_flag();
-  return []() -> ExitCode {
+  return [name]() -> ExitCode {
     go_on_as_deep_program();
     throw CLI::ValidationError(
-        "finetune",
+        name,
         "this program was built without the LibTorch component; `make deep` builds it with it");
   };
+}
+
+}  // namespace
+
+Run setup_finetune(CLI::App& program) {
+  return deep_command(program, "finetune",
+                      "Trains a head on a pretrained backbone, or a small network, on pictures");
+}
+Run setup_lora(CLI::App& program) {
+  return deep_command(program, "lora",
+                      "Trains LoRA and LoRA-UDV adapters of a LLaMA model and prunes them");
+}
+Run setup_generate(CLI::App& program) {
+  return deep_command(program, "generate",
+                      "Lets a language model, with an adapter or without, go on");
 }
 #endif
 

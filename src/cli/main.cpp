@@ -15,10 +15,11 @@ namespace udv::cli {
 namespace {
 
 using Setup = Run (*)(CLI::App&);
-constexpr Setup kCommands[] = {
-    setup_demo,    setup_complete,  setup_sense,  setup_phase, setup_ptycho,  setup_train,
-    setup_predict, setup_evaluate,  setup_sweep,  setup_prune, setup_inspect, setup_export,
-    setup_planted, setup_reproduce, setup_report, setup_watch, setup_finetune};
+constexpr Setup kCommands[] = {setup_demo,     setup_complete,  setup_sense,   setup_phase,
+                               setup_ptycho,   setup_train,     setup_predict, setup_evaluate,
+                               setup_sweep,    setup_prune,     setup_inspect, setup_export,
+                               setup_planted,  setup_reproduce, setup_report,  setup_watch,
+                               setup_finetune, setup_lora,      setup_generate};
 
 int usage_error(const CLI::App& program, const CLI::ParseError& error) {
   const auto code = program.exit(error);  // prints help, version or the message

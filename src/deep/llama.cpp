@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "deep/cpu_attention.hpp"
 #include "deep/head_loss.hpp"
 #include "udv/core/error.hpp"
 
@@ -35,6 +36,8 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, bool causal) {
 #if UDV_TORCH_AT_LEAST(2, 0)
   return at::scaled_dot_product_attention(q, k, v, {}, 0.0, causal);
 #else
+  if (causal && q.is_cpu() && q.scalar_type() == torch::kFloat32)
+    return cpu_causal_attention(q, k, v);
   Tensor scores = torch::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(q.size(3)));
   if (causal) {
     const Tensor later =

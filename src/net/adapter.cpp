@@ -2,6 +2,7 @@
 #include "udv/net/adapter.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
@@ -93,6 +94,24 @@ double AdapterPruning::energy_for_ratio(double wanted) const {
   return *(end - 1);
 }
 
+AdapterPruning::Ranks AdapterPruning::ranks_of_ratio(double wanted) const {
+  if (ratio(ranks_at_most(1)) <= wanted) return ranks_of_energy(energy_for_ratio(wanted));
+  std::vector<std::size_t> order(svds_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return svds_[a].s.squaredNorm() > svds_[b].s.squaredNorm();
+  });
+  Ranks ranks(svds_.size(), 0);
+  for (const std::size_t b : order) {
+    if (is_zero(svds_[b].s)) continue;
+    ranks[b] = 1;
+    if (ratio(ranks) > wanted) ranks[b] = 0;
+  }
+  require(parameters(ranks) > 0, "prune: ratio ", wanted,
+          " wanted, one block of rank 1 is more than that");
+  return ranks;
+}
+
 Index AdapterPruning::parameters_of(std::size_t block, Index rank) const {
   return rank * (svds_[block].U.rows() + svds_[block].V.rows() + diagonal_);
 }
@@ -133,7 +152,7 @@ Adapter prune_to_rank(const Adapter& adapter, Index rank) {
 
 Adapter prune_to_ratio(const Adapter& adapter, double ratio) {
   const AdapterPruning pruning(adapter);
-  return pruning.keep(pruning.ranks_of_energy(pruning.energy_for_ratio(ratio)));
+  return pruning.keep(pruning.ranks_of_ratio(ratio));
 }
 
 }  // namespace udv::net

@@ -122,7 +122,7 @@ TEST_F(AdapterCommands, FlagsThatDoNotGoTogetherAreRefused) {
 
 TEST_F(AdapterCommands, BadAdaptersAreRefused) {
   expect_refused(cli_, cli_.run("prune native --ratio 0.001 --out out"), 3,
-                 {"ratio 0.001 wanted", "rank 1 in every block"});
+                 {"ratio 0.001 wanted", "one block of rank 1"});
   expect_refused(cli_, cli_.run("export native --to onnx --out out"), 3,
                  {"native: an adapter found", "peft or safetensors"});
   expect_refused(cli_, cli_.run("export missing --to peft --out out"), 3, {"missing"});

@@ -58,6 +58,10 @@ class AdapterPruning {
   /// InvalidArgument where even rank 1 is too much.
   double energy_for_ratio(double ratio) const;
 
+  /// The ranks of that energy; where even rank 1 is too much, rank 1 for the blocks that carry most
+  /// and 0 for the others. Throws InvalidArgument where no block at all fits.
+  Ranks ranks_of_ratio(double ratio) const;
+
   Index parameters(const Ranks& ranks) const;
   double ratio(const Ranks& ranks) const;  ///< parameters after / before
   double energy_kept(std::size_t block, Index rank) const;

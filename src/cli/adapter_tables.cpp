@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "cli/adapter_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace udv::cli {
+namespace {
+
+using Ranks = net::AdapterPruning::Ranks;
+
+constexpr double kEnergies[] = {0.2,  0.35, 0.5,  0.6,  0.7,   0.8,   0.85,   0.9, 0.925,
+                                0.95, 0.97, 0.98, 0.99, 0.995, 0.999, 0.9999, 1};
+
+}  // namespace
+
+RankFigures figures_of(const Ranks& ranks) {
+  RankFigures figures;
+  if (ranks.empty()) return figures;
+  const auto [least, most] = std::minmax_element(ranks.begin(), ranks.end());
+  figures.least = *least;
+  figures.most = *most;
+  figures.blocks = std::count_if(ranks.begin(), ranks.end(), [](Index r) { return r > 0; });
+  figures.mean = static_cast<double>(std::accumulate(ranks.begin(), ranks.end(), Index{0})) /
+                 static_cast<double>(ranks.size());
+  return figures;
+}
+
+std::string pruning_csv(const net::AdapterPruning& pruning, const AdapterWorth& perplexity) {
+  std::string text = "energy,ratio,parameters,blocks_kept,rank_min,rank_mean,rank_max";
+  text += perplexity ? ",perplexity\n" : "\n";
+  for (const double energy : kEnergies) {
+    const Ranks ranks = pruning.ranks_of_energy(energy);
+    const RankFigures figures = figures_of(ranks);
+    text += fmt::format("{},{:.6g},{},{},{},{:.6g},{}", energy, pruning.ratio(ranks),
+                        pruning.parameters(ranks), figures.blocks, figures.least, figures.mean,
+                        figures.most);
+    text += perplexity ? fmt::format(",{:.9g}\n", perplexity(ranks)) : "\n";
+  }
+  return text;
+}
+
+std::string ranks_csv(const net::Adapter& before, const net::AdapterPruning& pruning,
+                      const Ranks& ranks) {
+  std::string text = "block,rank_before,rank_after,energy_kept\n";
+  for (std::size_t b = 0; b < ranks.size(); ++b)
+    text += fmt::format("{},{},{},{:.9g}\n", before.blocks[b].name, before.blocks[b].rank(),
+                        ranks[b], pruning.energy_kept(b, ranks[b]));
+  return text;
+}
+
+}  // namespace udv::cli
