@@ -35,6 +35,13 @@ void load_run(const FinetuneFlags& flags, deep::Finetuner& tuner) {
   }
 }
 
+// A run with a backbone of its own goes on with that one.
+void take_own_backbone(FinetuneFlags& flags) {
+  const fs::path own = fs::path(flags.load) / "backbone.pt";
+  if (!flags.load.empty() && flags.options.backbone.empty() && fs::exists(own))
+    flags.options.backbone = own.string();
+}
+
 deep::ImageData read_pictures(const FinetuneFlags& flags) {
   deep::ImageOptions how = flags.images;
   const Index wanted = flags.options.image_size;
@@ -76,13 +83,10 @@ std::string settings_of(const io::RunInfo& info, const deep::ImageData& data,
 
 ExitCode run_finetune(FinetuneFlags flags) {
   set_num_threads(flags.common.threads);
+  take_own_backbone(flags);
   deep::FinetuneOptions options = flags.read();
   const deep::ImageData data = read_pictures(flags);
   fit_to(data, options);
-  // A run with a backbone of its own goes on with that one.
-  const fs::path own = fs::path(flags.load) / "backbone.pt";
-  if (!flags.load.empty() && options.backbone.empty() && fs::exists(own))
-    options.backbone = flags.options.backbone = own.string();
   deep::Finetuner tuner(options, data);
   load_run(flags, tuner);
   if (flags.evaluate) return print_score(tuner);
