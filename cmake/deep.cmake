@@ -3,6 +3,7 @@
 set(UDV_WITH_DEEP FALSE)
 if(UDV_BUILD_DEEP AND NOT UDV_SANITIZE)
   include(cmake/torch.cmake)
+  include(cmake/cuda_kernels.cmake)
   if(UDV_TORCH_FOUND)
     set(UDV_WITH_DEEP TRUE)
   elseif(NOT UDV_BUILD_DEEP STREQUAL "AUTO")

@@ -10,11 +10,31 @@ if(UDV_BUILD_CLI)
 endif()
 set(udv_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/udv)
 install(EXPORT udv-targets NAMESPACE udv:: DESTINATION ${udv_package_folder})
+if(UDV_WITH_DEEP)
+  # A set of its own: whoever does not ask for the component needs no LibTorch.
+  install(TARGETS udv_deep EXPORT udv-deep-targets FILE_SET HEADERS)
+  if(UDV_WITH_CUDA_KERNELS)
+    install(TARGETS udv_kernels EXPORT udv-deep-targets)
+  endif()
+  install(EXPORT udv-deep-targets NAMESPACE udv:: DESTINATION ${udv_package_folder})
+  install(FILES cmake/torch.cmake DESTINATION ${udv_package_folder})
+  # Libraries that a static udv_deep leaves to whoever links it: name, module of pkg-config.
+  get_target_property(udv_deep_links udv_deep LINK_LIBRARIES)
+  foreach(library libjpeg:libjpeg pcre2:libpcre2-8)
+    string(REGEX MATCH "^([^:]+):(.+)$" library ${library})
+    if(PkgConfig::${CMAKE_MATCH_1} IN_LIST udv_deep_links)
+      string(APPEND UDV_DEEP_PACKAGES
+             "pkg_check_modules(${CMAKE_MATCH_1} REQUIRED IMPORTED_TARGET ${CMAKE_MATCH_2})\n")
+    endif()
+  endforeach()
+endif()
+configure_file(cmake/udv-deep.cmake.in ${PROJECT_BINARY_DIR}/udv-deep.cmake @ONLY)
 configure_package_config_file(cmake/udv-config.cmake.in ${PROJECT_BINARY_DIR}/udv-config.cmake
                               INSTALL_DESTINATION ${udv_package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/udv-config-version.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/udv-config.cmake ${PROJECT_BINARY_DIR}/udv-config-version.cmake
+              ${PROJECT_BINARY_DIR}/udv-deep.cmake
         DESTINATION ${udv_package_folder})
 
 # Relative to udv.pc itself, so that the package may be installed to any prefix or moved.

@@ -11,6 +11,7 @@
 #include "udv/io/file.hpp"
 #include "udv/net/adapter_file.hpp"
 #ifdef UDV_WITH_DEEP
+#include "cli/network_file.hpp"
 #include "udv/deep/torchscript.hpp"
 #endif
 
@@ -39,9 +40,7 @@ void write_csv(const std::filesystem::path& folder, const net::Network<float>& n
 }
 
 #ifdef UDV_WITH_DEEP
-// Behind the backbone of the same run, where it was trained with one.
-void write_script(const Flags& flags, const Model& model, const std::filesystem::path& folder) {
-  const net::Preprocessing& how = model.preprocessing;
+deep::Scaling scaling_of(const net::Preprocessing& how) {
   deep::Scaling scaling;
   if (!how.features.offset.isZero(0)) scaling.feature_offset = how.features.offset;
   if (!(how.features.factor.array() == 1).all()) scaling.feature_factor = how.features.factor;
@@ -49,9 +48,23 @@ void write_script(const Flags& flags, const Model& model, const std::filesystem:
     scaling.target_scale = how.targets.factor.cwiseInverse();
     scaling.target_offset = how.targets.offset;
   }
-  const auto backbone = model_path(flags.model).parent_path() / "backbone.pt";
-  deep::write_torchscript(folder / "model.pt", model.network, scaling,
-                          std::filesystem::exists(backbone) ? backbone.string() : "");
+  return scaling;
+}
+
+// Behind the built-in network or the backbone of the same run, where it was trained with one.
+void write_script(const Flags& flags, const Model& model, const std::filesystem::path& folder) {
+  const auto run = model_path(flags.model).parent_path();
+  const auto network = run / "network.safetensors", backbone = run / "backbone.pt";
+  if (!std::filesystem::exists(network))
+    return deep::write_torchscript(folder / "model.pt", model.network,
+                                   scaling_of(model.preprocessing),
+                                   std::filesystem::exists(backbone) ? backbone.string() : "");
+  const NetworkFile file = read_network(network);
+  try {
+    deep::write_torchscript(folder / "model.pt", model.network, file.arrays, file.blocks);
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(network.string(), ": ", error.what()));
+  }
 }
 #else
 void write_script(const Flags&, const Model&, const std::filesystem::path&) {}

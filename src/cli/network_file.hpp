@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "udv/deep/finetune.hpp"
+#include "udv/deep/network_arrays.hpp"
 
 namespace udv::cli {
 

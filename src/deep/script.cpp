@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "udv/deep/script.hpp"
 
-#include <filesystem>
-
-#include "udv/core/error.hpp"
+#include "deep/network_arrays.hpp"
+#include "deep/runtime.hpp"
+#include "deep/script_file.hpp"
 #include "udv/deep/torchscript.hpp"
 
 namespace udv::deep {
@@ -11,22 +11,40 @@ namespace udv::deep {
 using net::LayerKind;
 using net::LayerSpec;
 
+namespace {
+
+// One line of forward() for a dense layer: on features, or on the channels of pictures.
+std::string dense_line(const UDVLinearOptions& o, const LayerSpec& spec, bool first) {
+  const std::string weight = "self." + spec.name, bias = weight + "_bias";
+  if (!o.pixels)
+    return message("    x = torch.matmul(x, ", weight, ".t())", o.bias ? " + " + bias : "", "\n");
+  const Index stride = first ? o.stride : 1;
+  return message("    x = torch.conv2d(x, ", weight, ".unsqueeze(-1).unsqueeze(-1), ",
+                 o.bias ? bias : "None", ", [", stride, ", ", stride, "])\n");
+}
+
+std::string diagonal_line(const UDVLinearOptions& o, const LayerSpec& spec) {
+  return message("    x = x * self.", spec.name, o.pixels ? ".view([-1, 1, 1])" : "", "\n");
+}
+
+}  // namespace
+
 // The lines of forward(): one for each layer.
 torch::jit::Module to_torchscript(const UDVLinearImpl& block) {
-  require(!block.options().pixels, "TorchScript: a block of pixels stands inside a network");
+  const UDVLinearOptions& o = block.options();
   torch::jit::Module module("UDVLinear");
-  std::string lines = "def forward(self, x):\n";
   for (const auto& array : block.arrays()) {
     const std::string layer = array.block.name.substr(0, array.block.name.find('.'));
     module.register_parameter(array.block.is_bias ? layer + "_bias" : layer, array.values, false);
   }
-  for (const LayerSpec& spec : block.variant().layers) {
+  std::string lines = "def forward(self, x):\n";
+  const auto& layers = block.variant().layers;
+  for (const LayerSpec& spec : layers) {
     if (spec.kind == LayerKind::kDense)
-      lines += message("    x = torch.matmul(x, self.", spec.name, ".t())",
-                       block.options().bias ? message(" + self.", spec.name, "_bias") : "", "\n");
+      lines += dense_line(o, spec, &spec == &layers.front());
     else
-      lines += spec.kind == LayerKind::kDiagonal ? message("    x = x * self.", spec.name, "\n")
-                                                 : "    x = torch.relu(x)\n";
+      lines +=
+          spec.kind == LayerKind::kDiagonal ? diagonal_line(o, spec) : "    x = torch.relu(x)\n";
   }
   module.define(lines + "    return x\n");
   return module;
@@ -70,18 +88,24 @@ torch::jit::Module scaled(const torch::jit::Module& head, const Scaling& scaling
 
 void write_torchscript(const std::string& path, const net::Network<float>& head,
                        const Scaling& scaling, const std::string& backbone) {
-  try {
+  guarded(path, [&] {
     torch::jit::Module module = scaled(to_torchscript(UDVLinearImpl(head)), scaling);
-    if (!backbone.empty()) module = joined(torch::jit::load(backbone), module);
+    if (!backbone.empty()) module = joined(load_script(backbone), module);
     module.eval();
-    module.save(path + ".tmp");
-  } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    throw IoError(message(path, ": ", text.substr(0, text.find('\n'))));
-  }
-  std::error_code failure;
-  std::filesystem::rename(path + ".tmp", path, failure);
-  require<IoError>(!failure, path, ": cannot be written: ", failure.message());
+    save_script(module, path);
+  });
+}
+
+void write_torchscript(const std::string& path, const net::Network<float>& head,
+                       const std::vector<NamedArray>& arrays,
+                       const std::vector<BlockInfo>& blocks) {
+  guarded(path, [&] {
+    const auto network = network_from(channels_of(arrays), arrays, blocks);
+    torch::jit::Module module =
+        joined(to_torchscript(*network), to_torchscript(UDVLinearImpl(head)));
+    module.eval();
+    save_script(module, path);
+  });
 }
 
 }  // namespace udv::deep

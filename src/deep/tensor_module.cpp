@@ -112,7 +112,6 @@ NormImpl::NormImpl(std::int64_t channels, bool relu) : relu_(relu) {
 }
 
 Tensor NormImpl::forward(Tensor x) {
-  constexpr double kMomentum = 0.1, kEpsilon = 1e-5;
   const Tensor y = torch::batch_norm(x, weight, bias, running_mean, running_var, is_training(),
                                      kMomentum, kEpsilon, true);
   return relu_ ? torch::relu(y) : y;

@@ -3,9 +3,9 @@
 #include <matio.h>
 
 #include <cmath>
-#include <cstdlib>
 
 #include "cli/support.hpp"
+#include "support/real_data.hpp"
 #include "udv/io/png.hpp"
 #include "udv/recover/operators/imaging.hpp"
 
@@ -196,13 +196,11 @@ TEST(Ptycho, SnapshotsAreForTheGradientMethod) {
 
 // The real data set, where it is at hand.
 TEST(Ptycho, PredictsHeldOutImagesOfTheBloodSmear) {
-  const char* const folder = std::getenv("UDV_DATA");
-  const std::string data =
-      std::string(folder ? folder : "none") + "/ptychography/bloodsmear_green.mat";
-  if (!std::filesystem::exists(data)) GTEST_SKIP() << "needs ptychography in $UDV_DATA";
+  const auto data = testing::data_file("ptychography/bloodsmear_green.mat");
+  UDV_NEEDS(data, "ptychography");
   const Cli cli;
   const std::string setup = std::string(UDV_EXAMPLES) + "/bloodsmear.toml";
-  const Outcome outcome = cli.run("ptycho " + data + " --setup " + setup +
+  const Outcome outcome = cli.run("ptycho " + data.string() + " --setup " + setup +
                                   " --out out --quiet --holdout-leds 8 --candidates flat");
   EXPECT_EQ(outcome.code, 0) << outcome;
   EXPECT_LE(cli.run_json()["held_out_residual"], 0.105);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The paper's data, where $UDV_DATA has them.
-#include <gtest/gtest.h>
+#include "support/real_data.hpp"
 
-#include <cstdlib>
-#include <filesystem>
+#include <gtest/gtest.h>
 
 #include "udv/net/data_source.hpp"
 #include "udv/net/head.hpp"
@@ -12,15 +11,7 @@
 namespace udv::net {
 namespace {
 
-// Empty where it is not there.
-std::filesystem::path data_file(const std::string& name) {
-  const char* const folder = std::getenv("UDV_DATA");
-  const auto path = std::filesystem::path(folder ? folder : "none") / name;
-  return std::filesystem::exists(path) ? path : std::filesystem::path();
-}
-
-#define UDV_NEEDS(path, name) \
-  if (path.empty()) GTEST_SKIP() << "skipped: needs " name " in $UDV_DATA"
+using testing::data_file;
 
 struct Decay {
   double loss = 0, excess = 0;  // means over seeds: test loss, stable rank - 1

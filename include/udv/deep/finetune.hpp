@@ -8,6 +8,7 @@
 
 #include "udv/core/observer.hpp"
 #include "udv/deep/image_set.hpp"
+#include "udv/deep/network_arrays.hpp"
 #include "udv/net/trainer.hpp"
 
 // Nothing of LibTorch shows here: a program that uses this compiles quickly.
@@ -31,21 +32,6 @@ struct FinetuneOptions {
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;
-};
-
-/// One array of the built-in network.
-struct NamedArray {
-  std::string name;
-  std::vector<Index> shape;
-  std::vector<float> values;
-};
-
-/// A UDV block inside the built-in network.
-struct BlockInfo {
-  std::string name, variant;
-  Index inputs = 0, width = 0, outputs = 0, stride = 1;
-  bool bias = false, pixels = false;
-  Vector<double> spectrum;  ///< of UD
 };
 
 struct FinetuneResult {

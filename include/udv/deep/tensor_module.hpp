@@ -77,9 +77,12 @@ TORCH_MODULE(Convolution);
 /// Batch normalisation over the channels, then ReLU where asked for.
 class NormImpl : public TensorModule {
  public:
+  static constexpr double kMomentum = 0.1, kEpsilon = 1e-5;
+
   explicit NormImpl(std::int64_t channels, bool relu = true);
   torch::Tensor forward(torch::Tensor x) override;
 
+  bool relu() const { return relu_; }
   torch::Tensor weight, bias, running_mean, running_var;
 
  private:

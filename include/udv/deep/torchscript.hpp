@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "udv/deep/network_arrays.hpp"
 #include "udv/net/network.hpp"
 
 // Nothing of LibTorch shows here.
@@ -17,5 +19,10 @@ struct Scaling {
 /// Throws IoError naming the path.
 void write_torchscript(const std::string& path, const net::Network<float>& head,
                        const Scaling& scaling = {}, const std::string& backbone = "");
+
+/// The same behind the built-in network: N x C x H x W pictures, 0 to 1, to logits. Throws
+/// InvalidArgument where an array is missing or has another shape.
+void write_torchscript(const std::string& path, const net::Network<float>& head,
+                       const std::vector<NamedArray>& arrays, const std::vector<BlockInfo>& blocks);
 
 }  // namespace udv::deep

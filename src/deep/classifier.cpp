@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "deep/classifier.hpp"
+
+#include <algorithm>
+
+#include "deep/runtime.hpp"
+#include "udv/net/initialise.hpp"
+
+namespace udv::deep {
+namespace {
+
+using torch::Tensor;
+
+constexpr Index kBackboneSize = 224;
+constexpr Index kEvaluationBatch = 256;
+
+Place place_of(const FinetuneOptions& options) {
+  const torch::Device device = device_named(options.device);
+  return {device, type_named(options.precision, device)};
+}
+
+}  // namespace
+
+Classifier::Classifier(const FinetuneOptions& options, const ImageData& data)
+    : options_(options), data_(data), place_(place_of(options)) {
+  if (!options_.backbone.empty() && options_.image_size == 0) options_.image_size = kBackboneSize;
+  torch::manual_seed(options_.training.seed);
+  body_ = make_body(options_, data.training.channels, place_);
+  make_head();
+  make_batches();
+}
+
+void Classifier::make_head() {
+  net::TrainOptions& o = options_.training;
+  const net::Variant& variant = net::variant_named(o.variant);
+  if (o.hidden == 0) o.hidden = body_->num_features();
+  if (!variant.has_hidden()) o.hidden = 0;
+  net::Network<float> head(
+      variant, net::Sizes{body_->num_features(), o.hidden, data_.training.classes}, o.bias);
+  initialise(head, o.initialisation, o.seed);
+  set_head(head);
+}
+
+void Classifier::make_batches() {
+  BatchOptions how;
+  how.device = place_.device;
+  how.type = place_.type;
+  how.channels = body_->channels();
+  how.size = options_.image_size;
+  how.channels_last = place_.device.is_cuda();
+  test_ = std::make_unique<ImageBatches>(data_.test, how);
+  how.flip = options_.flip;
+  how.crop = options_.crop;
+  training_ = std::make_unique<ImageBatches>(data_.training, how);
+}
+
+void Classifier::set_head(const net::Network<float>& head) {
+  require(head.sizes().inputs == body_->num_features() &&
+              head.sizes().outputs == data_.training.classes,
+          "a head of ", to_string(head.sizes()), " found, ", body_->num_features(), " inputs and ",
+          data_.training.classes, " outputs expected");
+  head_network_ = std::make_unique<net::Network<float>>(head);
+  options_.training.variant = head.variant().name;
+  options_.training.hidden = head.sizes().hidden;
+  head_ = std::make_shared<UDVLinearImpl>(head);
+  head_->to(place_.device);
+}
+
+Tensor Classifier::features(const ImageSet& set, Index first, Index count) const {
+  const torch::NoGradGuard no_grad;
+  const ImageBatches& batches = &set == &data_.test ? *test_ : *training_;
+  body_->set_training(false);
+  Tensors pieces;
+  for (Index at = first; at < first + count; at += kEvaluationBatch)
+    pieces.push_back(
+        body_->forward(batches.plain(at, std::min(first + count, at + kEvaluationBatch))));
+  return torch::cat(pieces);
+}
+
+net::Score Classifier::score(const Tensor& seen) const {
+  const torch::NoGradGuard no_grad;
+  const Tensor outputs = head_->forward(seen);
+  const Tensor& labels = test_->labels();
+  const Tensor right = (outputs.argmax(1) == labels).sum();
+  return {torch::cross_entropy_loss(outputs, labels).item<double>(),
+          static_cast<double>(right.item<std::int64_t>()) / static_cast<double>(test_->size())};
+}
+
+net::Dataset<float> Classifier::test_dataset(const Tensor& seen) const {
+  net::Dataset<float> part;
+  part.task = net::Task::kClassification;
+  part.classes = data_.test.classes;
+  part.labels = data_.test.labels;
+  part.X = to_rows(seen);
+  return part;
+}
+
+RowMatrix<float> to_rows(const Tensor& features) {
+  const Tensor here = features.to(torch::kCPU).contiguous();
+  return Eigen::Map<const RowMatrix<float>>(here.data_ptr<float>(), here.size(0), here.size(1));
+}
+
+}  // namespace udv::deep

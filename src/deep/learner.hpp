@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "deep/classifier.hpp"
+#include "udv/deep/optimizer.hpp"
+
+namespace udv::deep {
+
+/// Steps of all layers of a classifier at once: gradient, both optimizers, projection.
+class Learner {
+ public:
+  /// The classifier has to outlive the object; its body and head stay the same ones meanwhile.
+  explicit Learner(const Classifier& classifier);
+
+  /// A step on pictures begin .. end - 1 of the epoch. Returns the loss, without waiting for it.
+  torch::Tensor step(Index begin, Index end, double rate);
+  Index steps() const { return head_rule_.steps(); }
+
+  /// The body's parameters in full precision.
+  Tensors body_values() const;
+
+  /// What an exact continuation needs, and back.
+  Tensors state() const;
+  void load_state(const Tensors& state);
+
+ private:
+  const Classifier& classifier_;
+  Tensors body_parameters_;
+  Projector projector_;
+  Optimizer head_rule_, body_rule_;
+};
+
+}  // namespace udv::deep
