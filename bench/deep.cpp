@@ -15,9 +15,9 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
-#include <map>
 #include <sstream>
 
+#include "arguments.hpp"
 #include "udv/core/error.hpp"
 #include "udv/deep/finetune.hpp"
 #include "udv/deep/udv_linear.hpp"
@@ -207,22 +207,7 @@ void modules(const std::string& name) {
 
 // ---- whole trainings
 
-using Arguments = std::map<std::string, std::string>;
-
-template <typename Number>
-Number number(const Arguments& arguments, const std::string& key, Number otherwise) {
-  const auto at = arguments.find(key);
-  if (at == arguments.end()) return otherwise;
-  std::istringstream stream(at->second);
-  Number value{};
-  require(static_cast<bool>(stream >> value), key, "=", at->second, ": a number expected");
-  return value;
-}
-
-std::string word(const Arguments& arguments, const std::string& key, const std::string& otherwise) {
-  const auto at = arguments.find(key);
-  return at == arguments.end() ? otherwise : at->second;
-}
+using bench::Arguments;
 
 // CIFAR-10's binary records.
 ImageSet read_cifar(const std::vector<std::string>& files) {
@@ -284,28 +269,28 @@ std::string epoch_json(const net::EpochRecord& r, const net::Network<float>& hea
 
 struct Runner {
   explicit Runner(Arguments given) : arguments(std::move(given)) {
-    const std::string folder = word(arguments, "data", ".");
+    const std::string folder = arguments.word("data", ".");
     std::vector<std::string> files;
     for (int b = 1; b <= 5; ++b) files.push_back(message(folder, "/data_batch_", b, ".bin"));
     data.training = read_cifar(files);
     data.test = read_cifar({folder + "/test_batch.bin"});
-    data.training.limit(number<Index>(arguments, "train", 0));
-    data.test.limit(number<Index>(arguments, "test", 0));
-    options.training.variant = word(arguments, "variant", "UDV");
-    options.training.optimizer = word(arguments, "optimizer", "adam");
-    options.training.epochs = number<Index>(arguments, "epochs", 5);
-    options.training.batch = number<Index>(arguments, "batch", 512);
-    options.training.learning_rate = number(arguments, "lr", 1e-3);
+    data.training.limit(arguments.number<Index>("train", 0));
+    data.test.limit(arguments.number<Index>("test", 0));
+    options.training.variant = arguments.word("variant", "UDV");
+    options.training.optimizer = arguments.word("optimizer", "adam");
+    options.training.epochs = arguments.number<Index>("epochs", 5);
+    options.training.batch = arguments.number<Index>("batch", 512);
+    options.training.learning_rate = arguments.number("lr", 1e-3);
     options.training.average_last = 3;
-    options.training.seed = number<std::uint64_t>(arguments, "seed", 0);
-    options.backbone = word(arguments, "backbone", "");
-    options.backbone_rate = number(arguments, "backbone_lr", 0.0);
-    options.clip = number(arguments, "clip", 0.0);
-    options.device = word(arguments, "device", "cuda");
-    options.precision = word(arguments, "precision", "auto");
-    options.image_size = number<Index>(arguments, "size", 224);
-    options.fuse = number<int>(arguments, "fuse", 0) != 0;
-    options.flip = number<int>(arguments, "augment", 1) != 0;
+    options.training.seed = arguments.number<std::uint64_t>("seed", 0);
+    options.backbone = arguments.word("backbone", "");
+    options.backbone_rate = arguments.number("backbone_lr", 0.0);
+    options.clip = arguments.number("clip", 0.0);
+    options.device = arguments.word("device", "cuda");
+    options.precision = arguments.word("precision", "auto");
+    options.image_size = arguments.number<Index>("size", 224);
+    options.fuse = arguments.number<int>("fuse", 0) != 0;
+    options.flip = arguments.number<int>("augment", 1) != 0;
     options.crop = options.flip ? 4 : 0;
   }
 
@@ -348,7 +333,7 @@ struct Runner {
   void add(const net::EpochRecord& r, const net::Network<float>& head,
            const net::Dataset<float>& test) {
     const bool curve = r.epoch == options.training.epochs ||
-                       r.epoch % number<Index>(arguments, "curve_every", 1) == 0;
+                       r.epoch % arguments.number<Index>("curve_every", 1) == 0;
     epochs += (epochs.empty() ? "" : ",\n  ") + epoch_json(r, head, test, curve);
     std::fprintf(stderr, "epoch %ld: %.1f s, train loss %.4f, test accuracy %.4f\n",
                  static_cast<long>(r.epoch), r.seconds, r.train_loss, r.test_accuracy);
@@ -368,7 +353,7 @@ struct Runner {
          << ", \"seconds\": " << result.seconds;
     std::printf("%s}\n", text.str().c_str());
     std::fflush(stdout);
-    const std::string path = word(arguments, "out", "");
+    const std::string path = arguments.word("out", "");
     if (!path.empty())
       std::ofstream(path) << text.str() << ", \"epochs\": [\n  " << epochs << "]}\n";
   }
@@ -386,14 +371,7 @@ int run(int argc, char** argv) {
     modules(argc > 2 ? argv[2] : "cpu");
     return 0;
   }
-  Arguments arguments;
-  for (int i = 2; i < argc; ++i) {
-    const std::string text = argv[i];
-    const size_t at = text.find('=');
-    require(at != text.npos, text, ": KEY=VALUE expected");
-    arguments[text.substr(0, at)] = text.substr(at + 1);
-  }
-  Runner runner(arguments);
+  Runner runner(Arguments(argc, argv, 2));
   what == "frozen" ? runner.frozen() : runner.train();
   return 0;
 }

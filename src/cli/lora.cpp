@@ -253,7 +253,7 @@ Run setup_lora(CLI::App& program) {
   add("--epochs", o.epochs, "Passes over the text")->capture_default_str()->check(count);
   add("--batch", o.batch, "Sequences of one step")->capture_default_str()->check(count);
   add("--micro-batch", o.micro_batch,
-      "Sequences at a time; gradients add up (default: 8192 tokens)")
+      "Sequences at a time; gradients add up (default: 8192 tokens, on the CPU 2048)")
       ->check(count);
   add("--sequence", o.sequence, "Tokens of a sequence (default: the model's limit, 1024 at most)")
       ->check(count);

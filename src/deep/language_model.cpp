@@ -13,7 +13,7 @@ namespace {
 using torch::Tensor;
 
 constexpr Index kLongestDefault = 1024;
-constexpr Index kMicroTokens = 8192;
+constexpr Index kMicroTokens = 8192, kMicroTokensOfCpu = 2048;  // what caches like
 
 Tensor to_tensor(const std::vector<Token>& tokens, const torch::Device& device) {
   std::vector<std::int64_t> wide(tokens.begin(), tokens.end());
@@ -47,8 +47,9 @@ Index sequence_length(const LlamaConfig& config, Index wanted) {
   return wanted > 0 ? wanted : std::min(kLongestDefault, config.context);
 }
 
-Index micro_batch_size(Index wanted, Index sequence) {
-  return wanted > 0 ? wanted : std::max<Index>(1, kMicroTokens / sequence);
+Index micro_batch_size(Index wanted, Index sequence, const torch::Device& device) {
+  const Index tokens = device.is_cpu() ? kMicroTokensOfCpu : kMicroTokens;
+  return wanted > 0 ? wanted : std::max<Index>(1, tokens / sequence);
 }
 
 double LoraEpoch::perplexity() const {
@@ -137,7 +138,8 @@ double LanguageModel::loss(const std::vector<Token>& text, Index sequence, Index
   const BlasThreads threads;
   return guarded("language model", [&] {
     const TextWindows windows(text, sequence_length(config(), sequence), parts_->device);
-    return mean_loss(parts_->model, windows, micro_batch_size(micro_batch, windows.sequence()));
+    return mean_loss(parts_->model, windows,
+                     micro_batch_size(micro_batch, windows.sequence(), parts_->device));
   });
 }
 

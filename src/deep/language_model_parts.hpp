@@ -40,7 +40,7 @@ class TextWindows {
 };
 
 /// Sequences at a time that make so many tokens.
-Index micro_batch_size(Index wanted, Index sequence);
+Index micro_batch_size(Index wanted, Index sequence, const torch::Device& device);
 
 /// Mean loss over all tokens of a text.
 double mean_loss(const Llama& model, const TextWindows& windows, Index micro_batch);

@@ -45,7 +45,8 @@ class LoraRun {
         evaluation_(evaluation),
         o_(options),
         hooks_(hooks),
-        micro_batch_(std::min(o_.batch, micro_batch_size(o_.micro_batch, text.sequence()))),
+        micro_batch_(
+            std::min(o_.batch, micro_batch_size(o_.micro_batch, text.sequence(), model.device()))),
         rule_(model.adapter_parameters(), o_.optimizer, o_.rule),
         projector_(model.adapter_blocks()),
         loss_sum_(torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(model.device()))) {}
@@ -137,7 +138,8 @@ class LoraRun {
     record.epoch = epoch_;
     record.train_loss = train_loss;
     record.eval_loss =
-        mean_loss(model_, evaluation_, micro_batch_size(o_.micro_batch, evaluation_.sequence()));
+        mean_loss(model_, evaluation_,
+                  micro_batch_size(o_.micro_batch, evaluation_.sequence(), model_.device()));
     record.learning_rate = epoch_ == 0 ? 0 : rate_;
     record.tokens_per_second = rate;
     record.seconds = seconds();

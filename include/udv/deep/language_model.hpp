@@ -29,7 +29,7 @@ struct LoraOptions {
   net::Schedule schedule;
   Index epochs = 30;
   Index batch = 32;       ///< sequences of one step
-  Index micro_batch = 0;  ///< sequences at a time; 0: as many as make 8192 tokens
+  Index micro_batch = 0;  ///< sequences at a time; 0: 8192 tokens, 2048 on the CPU
   Index sequence = 0;     ///< tokens of one sequence; 0: the model's limit, 1024 at most
   double clip = 0;        ///< largest norm of the gradient; 0: none
   bool checkpointing = false;

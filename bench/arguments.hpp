@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "udv/core/error.hpp"
+
+namespace udv::bench {
+
+/// Arguments KEY=VALUE of a program that has no library for flags.
+class Arguments {
+ public:
+  Arguments(int count, char** words, int first) {
+    for (int i = first; i < count; ++i) {
+      const std::string text = words[i];
+      const size_t at = text.find('=');
+      require(at != text.npos, text, ": KEY=VALUE expected");
+      values_[text.substr(0, at)] = text.substr(at + 1);
+    }
+  }
+
+  std::string word(const std::string& key, const std::string& otherwise) const {
+    const auto at = values_.find(key);
+    return at == values_.end() ? otherwise : at->second;
+  }
+
+  template <typename Number>
+  Number number(const std::string& key, Number otherwise) const {
+    const auto at = values_.find(key);
+    if (at == values_.end()) return otherwise;
+    std::istringstream stream(at->second);
+    Number value{};
+    require(static_cast<bool>(stream >> value), key, "=", at->second, ": a number expected");
+    return value;
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+}  // namespace udv::bench
