@@ -8,7 +8,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr std::int64_t kScores = std::int64_t{1} << 26;  // at a time
+constexpr std::int64_t kScores = std::int64_t{1} << 24;  // at a time
 
 }  // namespace
 

@@ -39,6 +39,13 @@ std::vector<Json> columns_chart(const std::string& title, const RunView& run,
 /// Relative change (or accuracy) against neurons kept, from curve.csv, with the 0.1 % line.
 std::vector<Json> pruning_chart(const std::string& title, const std::vector<ChartRun>& runs);
 
+/// Perplexity against the share of parameters left, from pruning.csv of adapters.
+std::vector<Json> adapter_pruning_chart(const std::string& title,
+                                        const std::vector<ChartRun>& runs);
+
+/// Ranks kept by layer and matrix, from ranks.csv of an adapter.
+std::vector<Json> adapter_ranks_map(const std::string& title, const RunView& run);
+
 /// Snapshots, the last picture, and a handle between two of them.
 std::vector<Json> picture_blocks(const RunView& run);
 

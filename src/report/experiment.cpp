@@ -146,6 +146,18 @@ Blocks pruning_blocks(const Chart& chart, const Scene& scene) {
   return pruning_chart(chart.title, scene.runs(chart.of));
 }
 
+Blocks adapter_pruning_blocks(const Chart& chart, const Scene& scene) {
+  return adapter_pruning_chart(chart.title, scene.runs(chart.of));
+}
+
+Blocks adapter_ranks_blocks(const Chart& chart, const Scene& scene) {
+  Blocks blocks;
+  for (const ChartRun& run : scene.runs(chart.of))
+    for (Json& block : adapter_ranks_map(chart.title + ": " + run.label, *run.view))
+      blocks.push_back(std::move(block));
+  return blocks;
+}
+
 Blocks sweep_blocks(const Chart& chart, const Scene& scene) {
   Blocks blocks;
   for (const ChartRun& run : scene.runs(chart.of))
@@ -223,11 +235,18 @@ struct ChartKind {
   Blocks (*blocks)(const Chart&, const Scene&);
 };
 
-constexpr ChartKind kChartKinds[] = {{"history", history_blocks},   {"spectra", spectra_blocks},
-                                     {"training", training_blocks}, {"columns", columns_blocks},
-                                     {"pruning", pruning_blocks},   {"sweep", sweep_blocks},
-                                     {"compare", compare_blocks},   {"snapshots", snapshot_blocks},
-                                     {"table", table_blocks},       {"figures", figures_blocks}};
+constexpr ChartKind kChartKinds[] = {{"history", history_blocks},
+                                     {"spectra", spectra_blocks},
+                                     {"training", training_blocks},
+                                     {"columns", columns_blocks},
+                                     {"pruning", pruning_blocks},
+                                     {"sweep", sweep_blocks},
+                                     {"compare", compare_blocks},
+                                     {"snapshots", snapshot_blocks},
+                                     {"table", table_blocks},
+                                     {"figures", figures_blocks},
+                                     {"adapter-pruning", adapter_pruning_blocks},
+                                     {"adapter-ranks", adapter_ranks_blocks}};
 
 Json commands_block(const Experiment& experiment) {
   std::string text;

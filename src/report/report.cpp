@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "page.hpp"
 #include "sections.hpp"
@@ -38,6 +39,9 @@ std::vector<std::string> summary_of(const std::vector<RunView>& runs) {
     text += fmt::format(", test accuracy {:.2f} %", 100 * *accuracy);
   if (const auto rank = run.number("rank_99"))
     text += fmt::format("; {:.0f} singular values carry 99 % of the energy", *rank);
+  if (const auto perplexity = run.number("perplexity"))
+    text = fmt::format("Perplexity {:.4g}, {:.4g} before training", *perplexity,
+                       run.number("perplexity_before").value_or(NAN));
   if (text.empty()) return {};
   return {text + "."};
 }

@@ -135,7 +135,8 @@ std::vector<double> RunView::numbers(const char* key) const {
 
 bool RunView::classical() const {
   for (const std::string& name : {text("method"), text("variant")})
-    if (name == "bm" || name == "uv" || name == "UV" || name == "UV-ReLU" || name == "single")
+    if (name == "bm" || name == "uv" || name == "UV" || name == "UV-ReLU" || name == "single" ||
+        name == "lora")
       return true;
   return false;
 }

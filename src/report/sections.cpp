@@ -27,6 +27,9 @@ constexpr Figure kFigures[] = {{"rank", "rank"},
                                {"amplitude_residual", "amplitude residual"},
                                {"test_loss", "test loss"},
                                {"test_accuracy", "test accuracy"},
+                               {"perplexity_before", "perplexity before"},
+                               {"perplexity", "perplexity"},
+                               {"tokens_per_second", "tokens/s"},
                                {"stable_rank", "stable rank"},
                                {"rank_99", "rank at 99 % energy"},
                                {"live_width", "live neurons"},
@@ -104,6 +107,9 @@ Json run_blocks(const RunView& run, const Detail& detail) {
   if (!training) append(history_chart("Live columns", alone, "rank", false, detail), blocks);
   append(columns_chart("Columns over time", run, detail), blocks);
   append(pruning_chart("Pruning", alone), blocks);
+  append(history_chart("Perplexity", alone, "perplexity", true, detail), blocks);
+  append(adapter_pruning_chart("Perplexity after pruning", alone), blocks);
+  append(adapter_ranks_map("Ranks kept", run), blocks);
   append(sweep_tables(run), blocks);
   if (detail.pictures) append(picture_blocks(run), blocks);
   const Facts settings = settings_of(run);
@@ -113,6 +119,20 @@ Json run_blocks(const RunView& run, const Detail& detail) {
       blocks.push_back({{"kind", "text"}, {"title", "Warning"}, {"text", warning}});
   return blocks;
 }
+
+// Adapters of one rank belong together: LoRA dashed, LoRA-UDV solid. Other runs have colours of
+// their own.
+class AdapterColors {
+ public:
+  int of(const RunView& run) {
+    const auto rank = run.number("rank");
+    if (run.text("command") != "lora" || !rank) return -1;
+    return colors_.try_emplace(*rank, static_cast<int>(colors_.size())).first->second;
+  }
+
+ private:
+  std::map<double, int> colors_;
+};
 
 std::vector<std::string> overview_columns(const std::vector<RunView>& runs,
                                           std::vector<Figure>& figures) {
@@ -158,6 +178,7 @@ Json overview_section(const std::vector<RunView>& runs, const Detail& detail) {
   const std::vector<std::string> columns = overview_columns(runs, figures);
   std::vector<Json> rows;
   std::vector<ChartRun> charts;
+  AdapterColors colors;
   for (const RunView& run : runs) {
     Json row = Json::array({run.name, run.text("command"), method_of(run)});
     for (const Figure& figure : figures) {
@@ -167,7 +188,7 @@ Json overview_section(const std::vector<RunView>& runs, const Detail& detail) {
     const auto seconds = run.number("seconds");
     row.push_back(seconds ? duration(*seconds) : std::string());
     rows.push_back(std::move(row));
-    charts.push_back({&run, run.name});
+    charts.push_back({&run, run.name, colors.of(run)});
   }
   Json blocks = Json::array({table_block("Runs", columns, std::move(rows))});
   append(history_chart("Objective", charts, "objective", true, detail), blocks);
@@ -175,6 +196,8 @@ Json overview_section(const std::vector<RunView>& runs, const Detail& detail) {
   append(history_chart("Test accuracy", charts, "test_accuracy", false, detail), blocks);
   append(spectra_chart("Singular values", charts, true, detail), blocks);
   append(pruning_chart("Pruning", charts), blocks);
+  append(history_chart("Perplexity", charts, "perplexity", true, detail), blocks);
+  append(adapter_pruning_chart("Perplexity after pruning", charts), blocks);
   return {{"id", "overview"}, {"title", "All runs"}, {"open", true}, {"blocks", blocks}};
 }
 
