@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cli/support.hpp"
+#include "support/random_data.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/net/adapter_file.hpp"
+
+namespace udv::cli {
+namespace {
+
+#ifndef UDV_WITH_DEEP
+
+TEST(Lora, SaysInOneLineThatItIsNotThere) {
+  const Cli cli;
+  for (const char* command : {"lora --model x", "generate --model x --prompt y"}) {
+    const Outcome outcome = cli.run(command);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("without the LibTorch component; `make deep`"), std::string::npos);
+  }
+}
+
+#else
+
+template <typename Number>
+void append(Number value, std::string& bytes) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+constexpr int kPlain = 6;  // pieces besides marks and bytes
+constexpr int kVocabulary = 259 + kPlain;
+
+// A model of llama2.c with random weights: 2 layers of 16, 4 heads, 2 of keys and values.
+std::string model_bytes() {
+  constexpr int kDim = 16, kHidden = 24, kLayers = 2, kKv = 8, kContext = 32;
+  std::string bytes;
+  for (const std::int32_t size : {kDim, kHidden, kLayers, 4, 2, kVocabulary, kContext})
+    append(size, bytes);
+  Random random(3, testing::kTestStream);
+  const auto add = [&](int count, double deviation) {
+    for (int i = 0; i < count; ++i)
+      append(static_cast<float>(deviation == 0 ? 1 : deviation * random.normal()), bytes);
+  };
+  add(kVocabulary * kDim, 0.4);
+  add(kLayers * kDim, 0);
+  for (const int rows : {kDim, kKv, kKv, kDim}) add(kLayers * rows * kDim, 0.3);
+  add(kLayers * kDim, 0);
+  add(3 * kLayers * kDim * kHidden, 0.3);
+  add(kDim, 0);
+  add(kContext * 4, 0.1);  // tables that nobody reads
+  return bytes;
+}
+
+std::string tokenizer_bytes() {
+  std::string bytes;
+  append(std::int32_t{8}, bytes);
+  const auto add = [&](const std::string& text, float score) {
+    append(score, bytes);
+    append(static_cast<std::int32_t>(text.size()), bytes);
+    bytes += text;
+  };
+  for (const char* mark : {"<unk>", "<s>", "</s>"}) add(mark, 0);
+  for (int byte = 0; byte < 256; ++byte) add(fmt::format("<0x{:02X}>", byte), 0);
+  float score = 0;
+  for (const char* text : {" a", "ab", " ", "a", "b", "c"}) add(text, score -= 1);
+  return bytes;
+}
+
+// Words that follow each other in a fixed manner, mostly.
+std::string some_text(int words, int seed) {
+  Random random(static_cast<std::uint64_t>(seed), testing::kTestStream);
+  std::string text;
+  for (int i = 0; i < words; ++i) text += random.uniform() < 0.85 ? "ab ac " : "c b ";
+  return text;
+}
+
+class LoraCommand : public ::testing::Test {
+ protected:
+  LoraCommand() {
+    for (const char* name : {"m", "other"}) std::filesystem::create_directories(cli_.path(name));
+    cli_.write("m/model.bin", model_bytes());
+    cli_.write("m/tok.bin", tokenizer_bytes());
+    cli_.write("train.txt", some_text(300, 1));
+    cli_.write("eval.txt", some_text(80, 2));
+  }
+
+  void complains(const std::string& arguments, int code, const std::string& text) {
+    const Outcome outcome = cli_.run(arguments);
+    EXPECT_EQ(outcome.code, code) << arguments << "\n" << outcome;
+    EXPECT_NE(outcome.err.find(text), std::string::npos) << arguments << "\n" << outcome;
+    EXPECT_EQ(lines_of(outcome.err).size(), code == 3 ? 1u : 2u) << outcome;
+    EXPECT_FALSE(cli_.exists("out/run.json"));
+  }
+
+  RowMatrix<double> scores(const std::string& arguments) {
+    const Outcome outcome = cli_.run("generate " + arguments + " --prompt abac --scores s.npy");
+    EXPECT_EQ(outcome.code, 0) << outcome;
+    const io::Array array = io::read_npy(cli_.path("s.npy"));
+    return Eigen::Map<const RowMatrix<double>>(array.values.data(), array.shape[0], array.shape[1]);
+  }
+
+  const std::string run_ =
+      "lora --model m/model.bin --train train.txt --eval eval.txt --epochs 3 --sequence 16 "
+      "--batch 4 --optimizer adam --lr 0.02 --threads 1 ";
+  Cli cli_;
+};
+
+TEST_F(LoraCommand, TrainsPrunesAndTellsWhatItDid) {
+  const Outcome outcome = cli_.run(run_ + "--rank 4 --out out");
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  for (const char* word : {"2 layers of 16", "tokens to learn from", "lora-udv", "at 1/10"})
+    EXPECT_NE(outcome.out.find(word), std::string::npos) << word << "\n" << outcome;
+  const Json run = cli_.run_json();
+  EXPECT_EQ(run["command"], "lora");
+  EXPECT_EQ(run["method"], "lora-udv");
+  EXPECT_EQ(run["rank"], 4);
+  EXPECT_EQ(run["parameters"], 2 * (4 * (16 + 16 + 1) + 4 * (16 + 8 + 1)));
+  EXPECT_LT(run["perplexity"].get<double>(), 0.8 * run["perplexity_before"].get<double>());
+  EXPECT_GE(run["perplexity_at_ratio"]["0.25"].get<double>(), 1);
+  EXPECT_EQ(lines_of(cli_.text("out/history.csv")).size(), 5u);
+  EXPECT_TRUE(lines_of(cli_.text("out/pruning.csv"))[0].ends_with(",perplexity"));
+  EXPECT_EQ(lines_of(cli_.text("out/ranks.csv")).size(), 5u);
+  EXPECT_TRUE(cli_.exists("out/report.html"));
+  EXPECT_FALSE(cli_.exists("out/checkpoint.bin"));
+  // The last row of pruning.csv keeps everything: the perplexity of the run.
+  const std::string last = lines_of(cli_.text("out/pruning.csv")).back();
+  EXPECT_NEAR(std::stod(last.substr(last.rfind(',') + 1)), run["perplexity"].get<double>(), 1e-3);
+  // And so does a test of the adapter alone.
+  const Outcome tested =
+      cli_.run("lora --model m/model.bin --adapter out --eval eval.txt --sequence 16 --threads 1");
+  ASSERT_EQ(tested.code, 0) << tested;
+  const std::string text = tested.out.substr(tested.out.find("perplexity") + 10);
+  EXPECT_NEAR(std::stod(text), run["perplexity"].get<double>(), 1e-3);
+}
+
+TEST_F(LoraCommand, ComparesMethodsAndRanks) {
+  ASSERT_EQ(cli_.run(run_ + "--method lora,lora-udv --rank 2,4 --out out --quiet").code, 0);
+  for (const char* name : {"lora-r2", "lora-udv-r2", "lora-r4", "lora-udv-r4"})
+    EXPECT_TRUE(cli_.exists(std::string("out/") + name + "/run.json")) << name;
+  const auto together = lines_of(cli_.text("out/history.csv"));
+  EXPECT_EQ(together.size(), 1u + 4 * 4);
+  EXPECT_TRUE(together[0].starts_with("method,adapter_rank,epoch,")) << together[0];
+  EXPECT_TRUE(together[1].starts_with("lora,2,0,")) << together[1];
+  EXPECT_TRUE(cli_.exists("out/pruning.csv"));
+  EXPECT_NE(cli_.text("out/report.html").find("Perplexity after pruning"), std::string::npos);
+}
+
+TEST_F(LoraCommand, GoesOnAfterCtrlCToTheSameFiles) {
+  const std::string longer = run_ + "--method lora,lora-udv --rank 4 --epochs 40 --report off ";
+  ASSERT_EQ(cli_.run(longer + "--out whole --quiet").code, 0);
+  auto process = cli_.start(longer + "--out part --quiet");
+  ASSERT_TRUE(process->catches(SIGINT));
+  process->send(SIGINT);
+  const Outcome stopped = process->wait();
+  ASSERT_EQ(stopped.code, 130) << stopped;
+  EXPECT_NE(stopped.err.find("--resume"), std::string::npos);
+  const Outcome resumed = cli_.run(longer + "--out part --quiet --resume");
+  ASSERT_EQ(resumed.code, 0) << resumed;
+  for (const char* name : {"lora-r4", "lora-udv-r4"})
+    for (const char* file : {"model.safetensors", "pruning.csv", "ranks.csv"})
+      EXPECT_EQ(cli_.text(fmt::format("part/{}/{}", name, file)),
+                cli_.text(fmt::format("whole/{}/{}", name, file)))
+          << name << " " << file;
+  // Finished runs are read again, unless they were made with other settings.
+  EXPECT_EQ(cli_.run(longer + "--out part --quiet --resume").code, 0);
+  const Outcome other = cli_.run(longer + "--out part --quiet --resume --lr 0.5");
+  EXPECT_EQ(other.code, 3);
+  EXPECT_NE(other.err.find("other settings"), std::string::npos) << other;
+}
+
+TEST_F(LoraCommand, ExportsTheSameFunction) {
+  ASSERT_EQ(cli_.run(run_ + "--rank 4 --energy 1 --export peft --out a --quiet").code, 0);
+  ASSERT_EQ(cli_.run(run_ + "--rank 4 --energy 1 --export merged --out b --quiet").code, 0);
+  ASSERT_EQ(cli_.run("lora --model m/model.bin --export-base base --quiet").code, 0);
+  const RowMatrix<double> plain = scores("--model m/model.bin"),
+                          trained = scores("--model m/model.bin --adapter a");
+  EXPECT_GT((trained - plain).cwiseAbs().maxCoeff(), 0.1);
+  const auto expect_same = [&](const std::string& arguments, const RowMatrix<double>& wanted) {
+    EXPECT_LT((scores(arguments) - wanted).cwiseAbs().maxCoeff(), 1e-4) << arguments;
+  };
+  expect_same("--model base", plain);
+  expect_same("--model m/model.bin --adapter a/peft", trained);
+  expect_same("--model base --adapter a/peft", trained);
+  expect_same("--model b/merged", trained);
+}
+
+TEST_F(LoraCommand, GeneratesText) {
+  const std::string words = "generate --model m/model.bin --prompt ab --tokens 8 --threads 1";
+  const Outcome first = cli_.run(words), again = cli_.run(words);
+  ASSERT_EQ(first.code, 0) << first;
+  EXPECT_EQ(first.out, again.out);
+  EXPECT_TRUE(first.out.starts_with("ab")) << first;
+  const std::string warm = words + " --temperature 1.2 --seed 3";
+  EXPECT_EQ(cli_.run(warm).out, cli_.run(warm).out);
+}
+
+TEST_F(LoraCommand, NamesWhatIsWrongWithItsInput) {
+  const std::string start = "lora --model m/model.bin ",
+                    texts = "--train train.txt --eval eval.txt ";
+  cli_.write("empty.txt", "");
+  cli_.write("cut.bin", model_bytes().substr(0, 1000));
+  cli_.write("other/tokenizer.json", "{");
+  complains(start + "--train empty.txt --eval eval.txt --out out", 3, "empty.txt: empty");
+  complains(start + "--train gone.txt --eval eval.txt --out out", 3, "gone.txt");
+  complains(start + texts + "--sequence 33 --out out", 3, "the model takes up to 32");
+  complains(start + texts + "--modules q,z --out out", 3, "module 'z' found");
+  complains(start + texts + "--rank 0 --out out", 2, "--rank: '0' found");
+  complains(start + texts + "--method svd --out out", 2, "--method: 'svd' found");
+  complains(start + texts + "--optimizer best --out out", 3, "'best'");
+  complains(start + texts + "--device cuda --out out", 3, "no CUDA device");
+  complains(start + "--train train.txt --out out", 2, "--eval");
+  complains(start + "--out out", 2, "--train and --eval");
+  complains("lora --model nowhere " + texts + "--out out", 3, "nowhere: no such file or folder");
+  complains("lora --model cut.bin --tokenizer m/tok.bin " + texts + "--out out", 3,
+            "cut.bin: 1000 bytes found");
+  complains(start + "--tokenizer other " + texts + "--out out", 3, "other/tokenizer.json");
+  complains(start + "--adapter nowhere --eval eval.txt --out out", 3, "nowhere");
+  complains("generate --model m/model.bin --prompt " + std::string(60, 'c'), 3,
+            "the model takes up to 32");
+  net::Adapter adapter;
+  adapter.blocks.push_back({"model.layers.9.self_attn.q_proj", RowMatrix<float>::Ones(1, 16),
+                            Vector<float>::Ones(1), RowMatrix<float>::Ones(16, 1)});
+  std::filesystem::create_directories(cli_.path("foreign"));
+  net::write_adapter(cli_.path("foreign/model.safetensors"), adapter);
+  complains(start + "--adapter foreign --eval eval.txt", 3, "foreign: made for another model");
+}
+
+#endif
+
+}  // namespace
+}  // namespace udv::cli
