@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "deep/language_model_parts.hpp"
+#include "io/run_json.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/safetensors.hpp"
@@ -12,17 +12,12 @@
 namespace udv::deep {
 namespace {
 
-using Json = nlohmann::json;
+using Json = io::detail::RunJson;
+using io::detail::read_json;
 using torch::Tensor;
 namespace fs = std::filesystem;
 
 constexpr size_t kShardBytes = size_t{4} << 30;
-
-Json read_json(const fs::path& path) {
-  Json json = Json::parse(io::read_bytes(path), nullptr, false);
-  require<IoError>(json.is_object(), path.string(), ": not a JSON object");
-  return json;
-}
 
 // ---- config.json
 
@@ -276,8 +271,8 @@ void write_weights(const fs::path& folder, const Llama::NamedTensors& arrays) {
     write_shard(folder / file, tensors);
   }
   if (shards.size() > 1)
-    io::write_atomically(folder / "model.safetensors.index.json",
-                         Json{{"metadata", {{"total_size", total}}}, {"weight_map", map}}.dump(2));
+    io::detail::write_json(folder / "model.safetensors.index.json",
+                           {{"metadata", {{"total_size", total}}}, {"weight_map", map}});
 }
 
 }  // namespace
@@ -302,8 +297,8 @@ void LanguageModel::write(const fs::path& folder) const {
   const auto arrays = parts_->model.arrays();
   const bool half = arrays.front().second.scalar_type() == torch::kBFloat16;
   write_weights(folder, arrays);
-  io::write_atomically(folder / "config.json",
-                       config_json(config(), half ? "bfloat16" : "float32").dump(2) + "\n");
+  io::detail::write_json(folder / "config.json",
+                         config_json(config(), half ? "bfloat16" : "float32"));
 }
 
 }  // namespace udv::deep
