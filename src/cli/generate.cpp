@@ -37,6 +37,8 @@ class Writer {
   void finish() const {
     const std::string text = tokenizer_.decode(tokens_);
     fmt::print("{}\n", text.substr(std::min(shown_, text.size())));
+    require<IoError>(std::fflush(stdout) == 0 && std::ferror(stdout) == 0,
+                     "standard output: cannot be written");
   }
 
  private:
@@ -98,7 +100,7 @@ Run setup_generate(CLI::App& program) {
   add("--scores", flags->scores,
       "Instead of going on: write what the model gives for every token of the prompt, tokens x "
       "vocabulary, as .npy");
-  add("--threads", flags->threads, "Threads (default: all)");
+  add("--threads", flags->threads, "Threads (default: all cores)")->check(CLI::Range(1, 1024));
   return [flags] { return run_generate(*flags); };
 }
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -33,26 +37,42 @@ struct Combination {
   std::string name() const { return fmt::format("{}-r{}", method, rank); }
 };
 
+// The words of a list, each once and one of those that are known.
+std::vector<std::string> checked_words(const char* flag, const std::string& list,
+                                       const std::vector<std::string>& known) {
+  const std::vector<std::string> all = words(list);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool twice = std::find(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i),
+                                 all[i]) != all.begin() + static_cast<std::ptrdiff_t>(i);
+    if (twice) throw CLI::ValidationError(flag, "'" + all[i] + "' found twice");
+    if (!known.empty() && std::find(known.begin(), known.end(), all[i]) == known.end())
+      throw CLI::ValidationError(
+          flag, fmt::format("'{}' found, one of {} expected", all[i], fmt::join(known, ", ")));
+  }
+  if (all.empty()) throw CLI::ValidationError(flag, "one at least expected");
+  return all;
+}
+
 std::vector<Combination> combinations(const Flags& flags) {
   std::vector<Combination> all;
-  for (const std::string& rank : words(flags.ranks)) {
+  const auto methods = checked_words("--method", flags.methods, {"lora", "lora-udv"});
+  for (const std::string& rank : checked_words("--rank", flags.ranks, {})) {
     const bool whole = !rank.empty() && rank.size() < 7 &&
                        rank.find_first_not_of("0123456789") == rank.npos && std::stol(rank) > 0;
     if (!whole)
       throw CLI::ValidationError("--rank", "'" + rank + "' found, a whole number above 0 expected");
-    for (const std::string& method : words(flags.methods)) {
-      if (method != "lora" && method != "lora-udv")
-        throw CLI::ValidationError("--method", "'" + method + "' found, lora or lora-udv expected");
-      all.push_back({method, std::stol(rank)});
-    }
+    for (const std::string& method : methods) all.push_back({method, std::stol(rank)});
   }
-  if (all.empty()) throw CLI::ValidationError("--rank and --method", "one of each expected");
   return all;
 }
 
 deep::LoraOptions read_options(const Flags& flags) {
   deep::LoraOptions options = flags.options;
-  options.adapter.modules = words(flags.modules);
+  options.adapter.modules =
+      checked_words("--modules", flags.modules, {"q", "k", "v", "o", "gate", "up", "down"});
+  std::string optimizers = net::optimizer_names();
+  std::erase(optimizers, ' ');
+  checked_words("--optimizer", options.optimizer, words(optimizers));
   options.schedule.name = flags.schedule;
   options.checkpointing = flags.checkpointing == "on";
   options.seed = flags.common.seed;
@@ -157,6 +177,8 @@ void export_base(const Flags& flags, const TextModel& pair) {
 ExitCode evaluate(const Flags& flags, TextModel& pair) {
   const auto text = read_text(pair, flags.evaluation, flags.limit_eval);
   const double loss = pair.model.loss(text, flags.options.sequence, flags.options.micro_batch);
+  require<IoError>(std::isfinite(loss), flags.model.model, ": the loss of ", flags.evaluation,
+                   " is not finite: weights, or those of the adapter, are damaged");
   fmt::print("  tokens         {}\n  loss           {:.9g}\n  perplexity     {:.9g}\n", text.size(),
              loss, std::exp(loss));
   return kDone;
@@ -173,15 +195,15 @@ void check_flags(const Flags& flags) {
     throw CLI::ValidationError("--compact", "goes with --export peft");
 }
 
-ExitCode train(const Flags& flags, TextModel& pair) {
-  const std::vector<Combination> all = combinations(flags);
+ExitCode train(const Flags& flags, TextModel& pair, const std::vector<Combination>& all,
+               const deep::LoraOptions& options) {
   const auto text = read_text(pair, flags.train, flags.limit_train),
              evaluation = read_text(pair, flags.evaluation, flags.limit_eval);
   LoraSetup setup{flags.common,
                   pair,
                   text,
                   evaluation,
-                  read_options(flags),
+                  options,
                   describe(flags),
                   flags.model.model,
                   flags.export_to,
@@ -196,9 +218,7 @@ ExitCode train(const Flags& flags, TextModel& pair) {
   for (const Combination& one : all) {
     setup.options.adapter.method = one.method;
     setup.options.adapter.rank = one.rank;
-    const fs::path own = all.size() == 1 ? folder : folder / one.name();
-    fs::create_directories(own);
-    const auto figures = run_lora_training(setup, own);
+    const auto figures = run_lora_training(setup, all.size() == 1 ? folder : folder / one.name());
     if (!figures) {
       say_interrupted(folder);
       return kInterrupted;
@@ -220,9 +240,11 @@ ExitCode train(const Flags& flags, TextModel& pair) {
 ExitCode run_lora(const Flags& flags) {
   set_num_threads(flags.common.threads);
   check_flags(flags);
+  const std::vector<Combination> all = combinations(flags);
+  const deep::LoraOptions options = read_options(flags);
   TextModel pair = read_text_model(flags.model);
   if (!flags.export_base.empty()) export_base(flags, pair);
-  if (!flags.train.empty()) return train(flags, pair);
+  if (!flags.train.empty()) return train(flags, pair, all, options);
   return flags.evaluation.empty() ? kDone : evaluate(flags, pair);
 }
 

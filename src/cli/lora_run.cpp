@@ -32,7 +32,8 @@ std::string settings_of(const LoraSetup& setup) {
   };
   return message("seed ", setup.common.seed, "; ", settings_text(setup.config), "; method ",
                  setup.options.adapter.method, "; rank ", setup.options.adapter.rank,
-                 "; tokens of the texts ", hash(setup.text), " ", hash(setup.evaluation));
+                 "; tokens of the texts ", hash(setup.text), " ", hash(setup.evaluation),
+                 "; weights ", fnv_hash(setup.text_model.model.fingerprint()));
 }
 
 std::string field(double value) {
@@ -58,7 +59,9 @@ class LoraTraining {
         settings_(settings_of(setup)) {}
 
   std::optional<LoraFigures> run() {
-    if (s_.common.resume && fs::exists(folder_ / "run.json")) return finished();
+    if (s_.common.resume && fs::exists(folder_ / "run.json") && !fs::exists(checkpoint()))
+      return finished();
+    make_folders();
     const deep::LoraResult result = train();
     if (result.stop == net::TrainStop::kInterrupted) return std::nullopt;
     LoraFigures figures = figures_of_training(result);
@@ -66,13 +69,30 @@ class LoraTraining {
     net::Adapter adapter = model_.adapter();
     adapter.base_model = s_.model_name;
     net::write_adapter(folder_ / "model.safetensors", adapter);
-    if (result.stop != net::TrainStop::kDiverged) prune_and_export(adapter, figures);
+    if (result.stop != net::TrainStop::kDiverged) prune(adapter, figures);
     io::detail::write_json(folder_ / "run.json", run_json(figures, result));
-    if (result.stop != net::TrainStop::kTimeLimit) remove_file(folder_ / "checkpoint.bin");
+    if (result.stop != net::TrainStop::kTimeLimit) remove_file(checkpoint());
+    if (result.stop != net::TrainStop::kDiverged) export_adapter(adapter);
     return figures;
   }
 
  private:
+  fs::path checkpoint() const { return folder_ / "checkpoint.bin"; }
+
+  // All that can go wrong with folders goes wrong before the training. What an earlier run has left
+  // would be taken for this one's.
+  void make_folders() const {
+    const auto make = [](const fs::path& folder) {
+      std::error_code failure;
+      fs::create_directories(folder, failure);
+      require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
+    };
+    make(folder_);
+    if (!s_.export_to.empty()) make(folder_ / s_.export_to);
+    remove_file(folder_ / "run.json");
+    if (!s_.common.resume) remove_file(checkpoint());
+  }
+
   deep::LoraResult train() {
     const Index windows = static_cast<Index>(s_.text.size() - 1) /
                           std::min(deep::sequence_length(model_.config(), s_.options.sequence),
@@ -89,18 +109,19 @@ class LoraTraining {
     deep::LoraHooks hooks;
     hooks.settings = settings_;
     hooks.observer = observer(progress, live);
-    hooks.save = [&](const std::string& bytes) {
-      io::write_atomically(folder_ / "checkpoint.bin", bytes);
-    };
-    if (s_.common.resume && fs::exists(folder_ / "checkpoint.bin"))
-      hooks.resume = io::read_bytes(folder_ / "checkpoint.bin");
-    else if (s_.common.resume)
-      warn((folder_ / "checkpoint.bin").string() + ": not there, starting anew");
+    hooks.save = [&](const std::string& bytes) { io::write_atomically(checkpoint(), bytes); };
+    if (s_.common.resume && fs::exists(checkpoint())) {
+      hooks.resume = io::read_bytes(checkpoint());
+      require<IoError>(!hooks.resume.empty(), checkpoint().string(),
+                       ": empty, a checkpoint expected");
+    } else if (s_.common.resume) {
+      warn(checkpoint().string() + ": not there, starting anew");
+    }
     try {
       return model_.train(s_.text, s_.evaluation, s_.options, hooks);
     } catch (const InvalidArgument& error) {
       if (hooks.resume.empty()) throw;
-      throw IoError(message((folder_ / "checkpoint.bin").string(), ": ", error.what()));
+      throw IoError(message(checkpoint().string(), ": ", error.what()));
     }
   }
 
@@ -133,7 +154,7 @@ class LoraTraining {
     return known_[ranks] = std::exp(loss);
   }
 
-  void prune_and_export(const net::Adapter& adapter, LoraFigures& figures) {
+  void prune(const net::Adapter& adapter, LoraFigures& figures) {
     const net::AdapterPruning pruning(adapter);
     const auto perplexity = [&](const Ranks& ranks) { return worth(pruning, ranks); };
     io::write_atomically(folder_ / "pruning.csv", pruning_csv(pruning, perplexity));
@@ -144,16 +165,18 @@ class LoraTraining {
       }
     const Ranks ranks = pruning.ranks_of_energy(s_.energy);
     io::write_atomically(folder_ / "ranks.csv", ranks_csv(adapter, pruning, ranks));
-    export_adapter(s_.energy < 1 ? pruning.keep(ranks) : adapter);
     model_.set_adapter(adapter);
   }
 
-  void export_adapter(const net::Adapter& adapter) {
+  void export_adapter(const net::Adapter& whole) const {
+    if (s_.export_to.empty()) return;
+    const net::Adapter adapter = s_.energy < 1 ? net::prune_to_energy(whole, s_.energy) : whole;
     if (s_.export_to == "peft") {
-      const fs::path folder = folder_ / "peft";
-      fs::create_directories(folder);
-      net::write_peft(folder, adapter,
-                      s_.compact ? net::PeftForm::kCompact : net::PeftForm::kPadded);
+      const bool empty = adapter.parameters() == 0;
+      if (empty) warn(folder_.string() + ": all blocks have rank 0, there is no PEFT adapter");
+      if (!empty)
+        net::write_peft(folder_ / "peft", adapter,
+                        s_.compact ? net::PeftForm::kCompact : net::PeftForm::kPadded);
     } else if (s_.export_to == "merged") {
       deep::LanguageModel merged = deep::LanguageModel::read(s_.model_name, {"cpu", "single"});
       merged.set_adapter(adapter);
@@ -191,8 +214,18 @@ class LoraTraining {
   LoraFigures finished() const {
     const fs::path path = folder_ / "run.json";
     const Json run = io::detail::read_json(path);
-    require<IoError>(run.value("settings", "") == settings_, path.string(),
+    require<IoError>(run.contains("settings") && run["settings"] == settings_, path.string(),
                      ": made with other settings; take another --out");
+    try {
+      const LoraFigures figures = figures_from(run);
+      export_adapter(net::read_adapter(folder_ / "model.safetensors"));
+      return figures;
+    } catch (const Json::exception& error) {
+      throw IoError(message(path.string(), ": damaged: ", error.what()));
+    }
+  }
+
+  static LoraFigures figures_from(const Json& run) {
     LoraFigures f;
     f.method = run.value("method", "");
     f.rank = run.value("rank", Index{0});
@@ -204,6 +237,8 @@ class LoraTraining {
     f.tokens_per_second = number(run, "tokens_per_second");
     f.seconds = number(run, "seconds");
     f.memory = number(run, "peak_memory");
+    if (run.at("stop_reason") == to_string(net::TrainStop::kDiverged))
+      f.stop = net::TrainStop::kDiverged;
     return f;
   }
 

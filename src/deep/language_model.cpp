@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "deep/language_model_parts.hpp"
 #include "udv/core/random.hpp"
@@ -28,9 +29,11 @@ void check_tokens(const std::vector<Token>& tokens, const LlamaConfig& config) {
 
 // A token by its probability softmax(scores / temperature), or the likeliest one.
 Token choose(const Tensor& scores, double temperature, Random& random) {
-  if (temperature == 0) return static_cast<Token>(scores.argmax().item<std::int64_t>());
-  const Tensor p =
-      torch::softmax(scores.to(torch::kCPU, torch::kFloat64) / temperature, 0).contiguous();
+  const Tensor s = scores.to(torch::kCPU, torch::kFloat64);
+  require(torch::isfinite(s).all().item<bool>(),
+          "the model's scores are not finite: its weights, or those of an adapter, are damaged");
+  if (temperature == 0) return static_cast<Token>(s.argmax().item<std::int64_t>());
+  const Tensor p = torch::softmax((s - s.max()) / temperature, 0).contiguous();
   const double* const at = p.data_ptr<double>();
   double left = random.uniform();
   const auto last = static_cast<Token>(p.numel() - 1);
@@ -115,6 +118,16 @@ LanguageModel LanguageModel::random(const LlamaConfig& config, const Place& plac
 
 const LlamaConfig& LanguageModel::config() const {
   return parts_->model.config();
+}
+
+std::string LanguageModel::fingerprint() const {
+  std::ostringstream text;
+  text << std::hexfloat;
+  for (const auto& [name, values] : parts_->model.arrays())
+    text << values.sum(torch::kFloat64).item<double>() << ' '
+         << values.flatten().narrow(0, 0, values.numel() / 2).sum(torch::kFloat64).item<double>()
+         << '\n';
+  return text.str();
 }
 
 void LanguageModel::add_adapters(const AdapterOptions& options, std::uint64_t seed) {

@@ -20,6 +20,8 @@ namespace {
 
 using torch::Tensor;
 
+constexpr Index kFirstAngles = 1024;
+
 // w x / sqrt(mean x^2 + epsilon) over the last dimension, in single precision at least.
 Tensor rms_norm(const Tensor& x, const Tensor& w, double epsilon) {
 #if UDV_TORCH_AT_LEAST(2, 4)
@@ -85,9 +87,11 @@ std::vector<double> frequencies(const LlamaConfig& config) {
 }  // namespace
 
 Index LlamaConfig::parameters() const {
-  const Index attention = dim * head_dim * (2 * heads + 2 * kv_heads);
-  const Index embeddings = vocabulary * dim * (tied ? 1 : 2);
-  return embeddings + dim + layers * (attention + 3 * dim * hidden + 2 * dim);
+  const auto real = [](Index size) { return static_cast<double>(size); };
+  const double d = real(dim), attention = d * real(head_dim) * real(2 * heads + 2 * kv_heads);
+  const double embeddings = real(vocabulary) * d * (tied ? 1 : 2);
+  const double all = embeddings + d + real(layers) * (attention + 3 * d * real(hidden) + 2 * d);
+  return static_cast<Index>(std::min(all, 1e18));
 }
 
 void LlamaConfig::validate() const {
@@ -141,11 +145,16 @@ Llama::Llama(const LlamaConfig& config, const torch::TensorOptions& options) : c
          linear("mlp.up_proj", config.hidden, config.dim),
          linear("mlp.down_proj", config.dim, config.hidden)});
   }
-  const std::vector<double> f = frequencies(config);
-  const Tensor angles = torch::outer(torch::arange(config.context, torch::kFloat64),
-                                     torch::tensor(f, torch::kFloat64));
-  cosines_ = angles.cos().to(options);
-  sines_ = angles.sin().to(options);
+}
+
+// The tables grow with the sequences that are seen: a model may announce millions of tokens.
+void Llama::make_angles(Index length) const {
+  if (cosines_.defined() && cosines_.size(0) >= length) return;
+  const Index rows = std::min(config_.context, std::max(length, kFirstAngles));
+  const Tensor angles = torch::outer(torch::arange(rows, torch::kFloat64),
+                                     torch::tensor(frequencies(config_), torch::kFloat64));
+  cosines_ = angles.cos().to(embedding_.options());
+  sines_ = angles.sin().to(embedding_.options());
 }
 
 void Llama::randomise(double deviation) {
@@ -189,6 +198,7 @@ Tensor Llama::attention(const Layer& layer, const Tensor& n, LlamaCache* cache, 
     return x.view({batch, length, count, config_.head_dim}).transpose(1, 2);
   };
   const Index past = cache ? cache->length : 0;
+  make_angles(past + length);
   const Tensor cosines = cosines_.narrow(0, past, length), sines = sines_.narrow(0, past, length);
   const Tensor q = rotated(heads(layer.q(n), config_.heads), cosines, sines);
   Tensor k = rotated(heads(layer.k(n), config_.kv_heads), cosines, sines);

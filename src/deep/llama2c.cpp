@@ -23,6 +23,9 @@ class Cursor {
     const Tensor values = torch::empty(shape);
     const char* const from = bytes_.data() + at_;
     std::memcpy(values.data_ptr<float>(), from, skip(count));
+    require<IoError>(torch::isfinite(values).all().item<bool>(), name_,
+                     ": a weight that is not finite found between bytes ", from - bytes_.data(),
+                     " and ", at_);
     return values;
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -79,6 +80,9 @@ void Llama::add_adapters(const AdapterOptions& options, std::uint64_t seed) {
   for (Layer& layer : layers_)
     for (const std::string& module : options.modules) {
       AdaptedLinear& linear = linear_named(layer, module);
+      const Index most = std::max(linear.weight.size(0), linear.weight.size(1));
+      require(options.rank <= most, "rank ", options.rank, " found, up to ", most, " expected for ",
+              linear.name);
       linear.adapter = make_block(linear, options.rank, options.variant());
       RowMatrix<float> A(options.rank, linear.weight.size(1));
       random.fill_normal(A);

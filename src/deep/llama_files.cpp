@@ -17,6 +17,7 @@ using io::detail::read_json;
 using torch::Tensor;
 namespace fs = std::filesystem;
 
+constexpr Index kFewWeights = 10'000'000;
 constexpr size_t kShardBytes = size_t{4} << 30;
 
 // ---- config.json
@@ -28,9 +29,13 @@ class ConfigReader {
   LlamaConfig read() const {
     expect("model_type", "llama");
     if (json_.contains("hidden_act")) expect("hidden_act", "silu");
-    for (const char* key : {"attention_bias", "mlp_bias"})
-      require<IoError>(!json_.contains(key) || json_[key] == false, name_, ": ", key, " ",
-                       json_[key].dump(), " found, only models without biases are read");
+    for (const char* key : {"attention_bias", "mlp_bias"}) {
+      const Json value = json_.value(key, Json(false));
+      require<IoError>(value == false, name_, ": ", key, " ", value.dump(),
+                       " found, only models without biases are read");
+    }
+    require<IoError>(!json_.contains("quantization_config"), name_,
+                     ": quantization_config found, only models of full weights are read");
     LlamaConfig c;
     c.dim = whole(json_, "hidden_size");
     c.hidden = whole(json_, "intermediate_size");
@@ -185,6 +190,11 @@ class WeightFiles {
                      "' holds a value that is not finite");
   }
   bool has(const std::string& name) const { return tensors_.count(name) > 0; }
+  Index numbers() const {
+    Index count = 0;
+    for (const auto& [name, at] : tensors_) count += at.second->size();
+    return count;
+  }
 
  private:
   void open(const fs::path& path) {
@@ -285,6 +295,10 @@ LanguageModel LanguageModel::read(const fs::path& path, const Place& place) {
   LlamaConfig config = ConfigReader(path / "config.json").read();
   const WeightFiles files(path);
   if (!config.tied && !files.has("lm_head.weight")) config.tied = true;
+  // Before memory is taken for what config.json announces; tensors that differ are named below.
+  require<IoError>(config.parameters() <= 4 * files.numbers() + kFewWeights,
+                   (path / "config.json").string(), ": a model of ", config.parameters(),
+                   " weights found, the files beside it have ", files.numbers());
   auto parts = std::make_unique<Parts>(config, place);
   for (const auto& [name, values] : parts->model.arrays()) files.load(name, values);
   return LanguageModel(std::move(parts));

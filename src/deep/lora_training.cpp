@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLookSeconds = 0.2;  // on a GPU, where a look waits for it
 constexpr int kHistoryColumns = 6;
+constexpr double kLargestRate = 1e6;
 
 Tensor history_tensor(const std::vector<LoraEpoch>& history) {
   std::vector<double> numbers;
@@ -143,10 +144,16 @@ class LoraRun {
     record.learning_rate = epoch_ == 0 ? 0 : rate_;
     record.tokens_per_second = rate;
     record.seconds = seconds();
-    if (!std::isfinite(record.eval_loss)) stop_ = TrainStop::kDiverged;
     history_.push_back(record);
+    if (!std::isfinite(record.eval_loss) || is_lost(record.eval_loss)) stop_ = TrainStop::kDiverged;
     if (hooks_.epoch) hooks_.epoch(record);
     BlasThreads::use_all();  // the hooks may have used net
+  }
+
+  // No better than a guess, and worse than at the start.
+  bool is_lost(double loss) const {
+    const double guess = std::log(static_cast<double>(model_.config().vocabulary));
+    return loss > history_.front().eval_loss && loss >= (1 - 1e-6) * guess;
   }
 
   void save() const {
@@ -199,8 +206,8 @@ class LoraRun {
 void LoraOptions::validate() const {
   adapter.validate();
   schedule.validate();
-  require(learning_rate > 0 && std::isfinite(learning_rate), "learning rate is ", learning_rate,
-          ", a number above 0 expected");
+  require(learning_rate > 0 && learning_rate <= kLargestRate, "learning rate is ", learning_rate,
+          ", a number above 0, up to ", kLargestRate, ", expected");
   require(epochs >= 0, "epochs is ", epochs, ", at least 0 expected");
   require(batch > 0, "batch is ", batch, ", at least 1 expected");
   require(micro_batch >= 0, "micro batch is ", micro_batch, ", at least 0 expected");

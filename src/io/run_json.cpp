@@ -48,6 +48,8 @@ RunJson read_json(const std::filesystem::path& path) {
     return json;
   } catch (const RunJson::parse_error& error) {
     throw IoError(message(path.string(), ": no JSON at byte ", error.byte));
+  } catch (const RunJson::out_of_range&) {
+    throw IoError(message(path.string(), ": a number beyond double precision found"));
   }
 }
 

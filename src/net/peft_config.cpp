@@ -30,6 +30,19 @@ std::string shown(const Json& value) {
   return in_quotes(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+// The standard's regular expressions try all ways, one within the other: few repetitions, none of
+// a group.
+constexpr std::size_t kLongestPattern = 256, kMostRepeats = 4;
+bool is_harmless(const std::string& pattern) {
+  std::size_t repeats = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const bool repeat = pattern[i] == '*' || pattern[i] == '+' || pattern[i] == '{';
+    if (repeat && i > 0 && pattern[i - 1] == ')') return false;
+    repeats += repeat ? 1 : 0;
+  }
+  return pattern.size() <= kLongestPattern && repeats <= kMostRepeats;
+}
+
 bool is_positive(const Json& value) {
   return value.is_number() && value.get<double>() > 0 && std::isfinite(value.get<double>());
 }
@@ -42,6 +55,9 @@ PeftPattern::PeftPattern(const std::string& file, const std::string& name, const
   for (const auto& [key, value] : table.items()) {
     require<IoError>(is_positive(value), file, ": ", name, " of ", in_quotes(key), ": ",
                      shown(value), " found, a positive number expected");
+    require<IoError>(is_harmless(key), file, ": ", name, ": ", in_quotes(key),
+                     " found, a name or a simple pattern of up to ", kLongestPattern,
+                     " characters expected");
     try {
       entries_.emplace_back(std::regex("(.*\\.)?(" + key + ")"), value.get<double>());
     } catch (const std::regex_error&) {

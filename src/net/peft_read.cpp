@@ -36,6 +36,8 @@ class LoraReader {
                      settings_.name());
     const double alpha = alphas_.at(block.name, alpha_);
     block.B *= static_cast<float>(alpha / (root_ ? std::sqrt(rank) : rank));
+    require<IoError>(block.B.allFinite(), file.name(), ": block '", block.name, "' times alpha ",
+                     alpha, " over its rank is not finite");
   }
 
  private:

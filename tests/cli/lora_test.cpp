@@ -170,6 +170,26 @@ TEST_F(LoraCommand, GoesOnAfterCtrlCToTheSameFiles) {
   EXPECT_NE(other.err.find("other settings"), std::string::npos) << other;
 }
 
+TEST_F(LoraCommand, ARunThatEndedEarlyGoesOn) {
+  const std::string longer = run_ + "--rank 4 --epochs 60 --report off --quiet ";
+  ASSERT_EQ(cli_.run(longer + "--out whole").code, 0);
+  EXPECT_EQ(cli_.run(longer + "--out part --time-limit 0.05").code, 4);
+  EXPECT_TRUE(cli_.exists("part/checkpoint.bin"));
+  EXPECT_EQ(cli_.run(longer + "--out part --resume").code, 0);
+  EXPECT_EQ(cli_.text("part/model.safetensors"), cli_.text("whole/model.safetensors"));
+  // A training that has lost everything is no success, now or later.
+  const std::string wild =
+      run_ + "--rank 4 --method lora --init-std 1e38 --report off --quiet --out wild ";
+  EXPECT_EQ(cli_.run(wild).code, 4);
+  EXPECT_EQ(cli_.run(wild + "--resume").code, 4);
+  // Without --resume nothing of an earlier run counts, and other weights are another model.
+  std::string other = model_bytes();
+  other[40] ^= 1;
+  cli_.write("m/model.bin", other);
+  EXPECT_EQ(cli_.run(longer + "--out whole --resume").code, 3);
+  EXPECT_EQ(cli_.run(longer + "--out whole").code, 0);
+}
+
 TEST_F(LoraCommand, ExportsTheSameFunction) {
   ASSERT_EQ(cli_.run(run_ + "--rank 4 --energy 1 --export peft --out a --quiet").code, 0);
   ASSERT_EQ(cli_.run(run_ + "--rank 4 --energy 1 --export merged --out b --quiet").code, 0);
@@ -180,6 +200,10 @@ TEST_F(LoraCommand, ExportsTheSameFunction) {
   const auto expect_same = [&](const std::string& arguments, const RowMatrix<double>& wanted) {
     EXPECT_LT((scores(arguments) - wanted).cwiseAbs().maxCoeff(), 1e-4) << arguments;
   };
+  // Later, of a finished run.
+  EXPECT_EQ(cli_.run(run_ + "--rank 4 --energy 1 --export merged --out a --quiet --resume").code,
+            0);
+  expect_same("--model a/merged", trained);
   expect_same("--model base", plain);
   expect_same("--model m/model.bin --adapter a/peft", trained);
   expect_same("--model base --adapter a/peft", trained);
@@ -205,10 +229,14 @@ TEST_F(LoraCommand, NamesWhatIsWrongWithItsInput) {
   complains(start + "--train empty.txt --eval eval.txt --out out", 3, "empty.txt: empty");
   complains(start + "--train gone.txt --eval eval.txt --out out", 3, "gone.txt");
   complains(start + texts + "--sequence 33 --out out", 3, "the model takes up to 32");
-  complains(start + texts + "--modules q,z --out out", 3, "module 'z' found");
+  complains(start + texts + "--modules q,z --out out", 2, "--modules: 'z' found");
+  complains(start + texts + "--modules q,q --out out", 2, "--modules: 'q' found twice");
+  complains(start + texts + "--rank 4,4 --out out", 2, "--rank: '4' found twice");
+  complains(start + texts + "--rank 40000 --out out", 3, "rank 40000 found, up to 16 expected");
+  complains(start + texts + "--lr 1e308 --out out", 3, "learning rate is 1e+308");
   complains(start + texts + "--rank 0 --out out", 2, "--rank: '0' found");
   complains(start + texts + "--method svd --out out", 2, "--method: 'svd' found");
-  complains(start + texts + "--optimizer best --out out", 3, "'best'");
+  complains(start + texts + "--optimizer best --out out", 2, "--optimizer: 'best' found");
   complains(start + texts + "--device cuda --out out", 3, "no CUDA device");
   complains(start + "--train train.txt --out out", 2, "--eval");
   complains(start + "--out out", 2, "--train and --eval");

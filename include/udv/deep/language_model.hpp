@@ -94,6 +94,9 @@ class LanguageModel {
   /// config.json, model.safetensors (shards where it is large) of the weights without adapters.
   void write(const std::filesystem::path& folder) const;
 
+  /// Sums over each array of weights: other models have other ones.
+  std::string fingerprint() const;
+
   void add_adapters(const AdapterOptions& options, std::uint64_t seed);
   net::Adapter adapter() const;
   /// Throws InvalidArgument where it is for another model.

@@ -90,10 +90,11 @@ class Llama {
   torch::Tensor final_norm(const torch::Tensor& x) const;
   const torch::Tensor& head() const { return config_.tied ? embedding_ : head_; }
   size_t first_adapted_layer() const;
+  void make_angles(Index length) const;
 
   LlamaConfig config_;
   torch::Tensor embedding_, head_, norm_;
-  torch::Tensor cosines_, sines_;  // context x head_dim / 2
+  mutable torch::Tensor cosines_, sines_;  // tokens x head_dim / 2
   std::vector<Layer> layers_;
 };
 

@@ -32,7 +32,7 @@ struct LlamaConfig {
   bool tied = false;         ///< the output layer is the embedding
   Index begin = 1, end = 2;  ///< marks of a text; -1: none
 
-  Index parameters() const;
+  Index parameters() const;  ///< 1e18 at most
   /// Throws InvalidArgument naming field and value.
   void validate() const;
 };
