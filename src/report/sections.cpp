@@ -38,8 +38,9 @@ constexpr Figure kFigures[] = {{"rank", "rank"},
                                {"runs", "runs"}};
 
 std::string shown(double value) {
-  const bool whole = value == std::floor(value) && std::abs(value) < 1e9;
-  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+  const bool whole = value == std::floor(value) || std::abs(value) >= 1e4;
+  return whole && std::abs(value) < 1e9 ? fmt::format("{:.0f}", value)
+                                        : fmt::format("{:.4g}", value);
 }
 
 std::string method_of(const RunView& run) {
