@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <iostream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -39,5 +40,16 @@ class Arguments {
  private:
   std::map<std::string, std::string> values_;
 };
+
+/// run(argc, argv), whose errors are one line.
+template <typename Run>
+int guarded_main(const char* name, const Run& run, int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << name << ": " << error.what() << '\n';
+    return 1;
+  }
+}
 
 }  // namespace udv::bench

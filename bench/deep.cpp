@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
-#include <iostream>
 #include <sstream>
 
 #include "arguments.hpp"
@@ -380,10 +379,5 @@ int run(int argc, char** argv) {
 }  // namespace udv::deep
 
 int main(int argc, char** argv) {
-  try {
-    return udv::deep::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << "bench_deep: " << error.what() << '\n';
-    return 1;
-  }
+  return udv::bench::guarded_main("bench_deep", udv::deep::run, argc, argv);
 }

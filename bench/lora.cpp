@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
 
 #include "arguments.hpp"
 #include "udv/core/random.hpp"
@@ -157,10 +156,5 @@ int run(int argc, char** argv) {
 }  // namespace udv::deep
 
 int main(int argc, char** argv) {
-  try {
-    return udv::deep::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << "bench_lora: " << error.what() << '\n';
-    return 1;
-  }
+  return udv::bench::guarded_main("bench_lora", udv::deep::run, argc, argv);
 }

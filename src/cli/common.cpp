@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -95,12 +96,11 @@ void warn(const std::string& text) {
 std::filesystem::path make_run_folder(const CommonFlags& common, const std::string& command) {
   const std::filesystem::path folder =
       common.out.empty() ? new_folder(command) : std::filesystem::path(common.out);
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
+  io::make_folder(folder);
   const std::filesystem::path probe = folder / ".udv-can-write";
   io::write_atomically(probe, "");
-  std::filesystem::remove(probe, failure);
+  std::error_code ignored;
+  std::filesystem::remove(probe, ignored);
   return folder;
 }
 
@@ -113,6 +113,29 @@ void remove_file(const std::filesystem::path& path) {
   std::error_code failure;
   std::filesystem::remove(path, failure);
   require<IoError>(!failure, path.string(), ": cannot be removed: ", failure.message());
+}
+
+std::string checkpoint_to_resume(const CommonFlags& common, const std::filesystem::path& path) {
+  if (!common.resume) return "";
+  if (!std::filesystem::exists(path)) {
+    warn(path.string() + ": not there, starting anew");
+    return "";
+  }
+  std::string bytes = io::read_bytes(path);
+  require<IoError>(!bytes.empty(), path.string(), ": empty, a checkpoint expected");
+  return bytes;
+}
+
+void print_fact(const char* name, const std::string& value) {
+  fmt::print("  {:<14} {}\n", name, value);
+}
+
+Observer time_limit_from_now(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  return [end](const IterationRecord&) {
+    return Clock::now() < end ? Verdict::kContinue : Verdict::kTimeLimit;
+  };
 }
 
 Observer stop_on_interrupt() {

@@ -45,6 +45,16 @@ std::filesystem::path model_path(const std::string& given);
 /// Not there is fine too. Throws IoError naming the file.
 void remove_file(const std::filesystem::path& path);
 
+/// The bytes of a checkpoint to go on from with --resume; none, with a warning, where it is not
+/// there. Throws IoError where it is empty.
+std::string checkpoint_to_resume(const CommonFlags& common, const std::filesystem::path& path);
+
+/// One line of a summary: a name, then what there is to say.
+void print_fact(const char* name, const std::string& value);
+
+/// Ends a run so many seconds from now, whatever earlier parts of it took.
+Observer time_limit_from_now(double seconds);
+
 /// Wants to stop once Ctrl-C was pressed.
 Observer stop_on_interrupt();
 

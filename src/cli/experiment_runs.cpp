@@ -58,7 +58,7 @@ void remove_run(const fs::path& folder) {
 // A clean folder for a run, or the one with its checkpoint.
 void prepare(const ExperimentRun& run, const fs::path& folder) {
   if (!same_command(run, folder)) remove_run(folder);
-  fs::create_directories(folder);
+  io::make_folder(folder);
   io::write_atomically(folder / kStamp, stamp_of(run));
   if (!run.spec.empty()) io::write_atomically(folder.string() + ".toml", run.spec);
 }
@@ -179,7 +179,7 @@ RunsResult run_commands(const Experiment& experiment, const fs::path& folder, in
   Index done = 0;
   for (const ExperimentRun& run : experiment.runs) done += is_done(run, folder / run.name) ? 1 : 0;
   const int stages = experiment.runs.empty() ? 0 : experiment.runs.back().stage + 1;
-  fs::create_directories(folder);
+  io::make_folder(folder);
   for (int s = 0; s < stages && !result.interrupted && result.error.empty(); ++s) {
     Stage stage(experiment, folder, s, threads);
     for (int tick = 0; stage.running(); ++tick) {

@@ -64,9 +64,7 @@ std::optional<net::Dataset<float>> cached_features(const FinetuneFlags& flags,
                                                    deep::Finetuner& tuner,
                                                    const deep::ImageSet& set) {
   const fs::path folder = flags.cache;
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
+  io::make_folder(folder);
   const std::string key = feature_key(options, set);
   net::Dataset<float> result = empty_dataset(set, tuner.num_features());
   ProgressBar progress({set.count}, flags.common.quiet, {"images", "features", "width"});

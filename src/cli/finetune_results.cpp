@@ -23,10 +23,6 @@ net::Preprocessing preprocessing_of(const FinetuneSession& session,
   return how;
 }
 
-void print_row(const char* name, const std::string& value) {
-  fmt::print("  {:<14} {}\n", name, value);
-}
-
 }  // namespace
 
 void write_results(const FinetuneSession& session, const deep::FinetuneResult& result,
@@ -55,32 +51,32 @@ void print_summary(const FinetuneSession& session, const deep::FinetuneResult& r
                    const net::TrainFigures& figures) {
   const net::TrainResult<float>& trained = result.training;
   const net::TrainOptions& o = session.options.training;
-  print_row("data", fmt::format("{} pictures to learn from, {} to test, {} classes",
-                                session.data.training.count, session.data.test.count,
-                                session.data.training.classes));
-  print_row("network",
-            fmt::format("{}{}, head {} {}, {} parameters in all",
-                        session.options.backbone.empty() ? std::string("built-in network")
-                                                         : session.options.backbone,
-                        session.flags.frozen() ? " (frozen)" : "", o.variant,
-                        to_string(trained.network.sizes()), session.tuner.num_parameters()));
-  print_row("training",
-            fmt::format("{}, learning rate {}, {} epochs, {}, {:.0f} images/s on {}", o.optimizer,
-                        o.learning_rate, trained.history.size(), report::duration(trained.seconds),
-                        result.images_per_second, session.tuner.device()));
-  print_row("test accuracy",
-            fmt::format("{:.2f} %  (mean of the last {} epochs)", 100 * trained.test_accuracy,
-                        std::min(static_cast<size_t>(o.average_last), trained.history.size())));
-  print_row("spectrum", report::spectrum_text(figures.spectrum));
-  print_row("rank",
-            fmt::format("{} / {} / {} carry 90 / 99 / 99.9 % of the energy, stable rank {:.3g}",
-                        figures.rank_90, figures.rank_99, figures.rank_999, figures.stable_rank));
+  print_fact("data", fmt::format("{} pictures to learn from, {} to test, {} classes",
+                                 session.data.training.count, session.data.test.count,
+                                 session.data.training.classes));
+  print_fact("network",
+             fmt::format("{}{}, head {} {}, {} parameters in all",
+                         session.options.backbone.empty() ? std::string("built-in network")
+                                                          : session.options.backbone,
+                         session.flags.frozen() ? " (frozen)" : "", o.variant,
+                         to_string(trained.network.sizes()), session.tuner.num_parameters()));
+  print_fact("training",
+             fmt::format("{}, learning rate {}, {} epochs, {}, {:.0f} images/s on {}", o.optimizer,
+                         o.learning_rate, trained.history.size(), report::duration(trained.seconds),
+                         result.images_per_second, session.tuner.device()));
+  print_fact("test accuracy",
+             fmt::format("{:.2f} %  (mean of the last {} epochs)", 100 * trained.test_accuracy,
+                         std::min(static_cast<size_t>(o.average_last), trained.history.size())));
+  print_fact("spectrum", report::spectrum_text(figures.spectrum));
+  print_fact("rank",
+             fmt::format("{} / {} / {} carry 90 / 99 / 99.9 % of the energy, stable rank {:.3g}",
+                         figures.rank_90, figures.rank_99, figures.rank_999, figures.stable_rank));
   for (const deep::BlockInfo& block : session.tuner.blocks())
-    print_row("block", fmt::format("{}: {} neurons, {} carry 99 % of the energy", block.name,
-                                   block.width, net::energy_rank(block.spectrum, 0.99)));
+    print_fact("block", fmt::format("{}: {} neurons, {} carry 99 % of the energy", block.name,
+                                    block.width, net::energy_rank(block.spectrum, 0.99)));
   if (trained.stop != net::TrainStop::kDone)
-    print_row("stopped", std::string(to_string(trained.stop)));
-  print_row("results", session.folder.string());
+    print_fact("stopped", std::string(to_string(trained.stop)));
+  print_fact("results", session.folder.string());
 }
 
 }  // namespace udv::cli

@@ -15,18 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Observer observers(const FinetuneFlags& flags, ProgressBar& progress, LiveFile& live,
-                   double before) {
+Observer observers(const FinetuneFlags& flags, ProgressBar& progress, LiveFile& live) {
   std::vector<Observer> all{progress.observer(), live.observer(), stop_on_interrupt()};
-  if (flags.common.time_limit > 0) all.push_back(time_limit(flags.common.time_limit + before));
+  if (flags.common.time_limit > 0) all.push_back(time_limit_from_now(flags.common.time_limit));
   return combine(std::move(all));
-}
-
-std::string checkpoint_bytes(const FinetuneSession& session) {
-  if (!session.flags.common.resume) return "";
-  if (fs::exists(session.checkpoint())) return io::read_bytes(session.checkpoint());
-  warn(session.checkpoint().string() + ": not there, starting anew");
-  return "";
 }
 
 deep::FinetuneResult train_all(FinetuneSession& session) {
@@ -38,8 +30,8 @@ deep::FinetuneResult train_all(FinetuneSession& session) {
   LiveFile live(session.folder, "finetune", total, words);
   deep::FinetuneHooks hooks;
   hooks.settings = session.settings;
-  hooks.resume = checkpoint_bytes(session);
-  hooks.observer = observers(flags, progress, live, 0);
+  hooks.resume = checkpoint_to_resume(flags.common, session.checkpoint());
+  hooks.observer = observers(flags, progress, live);
   hooks.save = [&](const std::string& bytes) { io::write_atomically(session.checkpoint(), bytes); };
   hooks.epoch = [&](const auto& record, const auto& head, const auto& test) {
     session.record_epoch(record, head, test);
@@ -64,7 +56,9 @@ std::optional<deep::FinetuneResult> train_head(FinetuneSession& session) {
   if (options.hidden == 0) options.hidden = session.tuner.num_features();
   net::check_run(flags.data, *training, *test, options);
   std::optional<net::TrainState<float>> state;
-  if (const std::string bytes = checkpoint_bytes(session); !bytes.empty()) try {
+  if (const std::string bytes = checkpoint_to_resume(flags.common, session.checkpoint());
+      !bytes.empty())
+    try {
       state = net::train_state_from_bytes<float>(bytes);
       require(state->settings == session.settings,
               "made by a run of another model or with other settings (", state->settings, ")");
@@ -77,7 +71,7 @@ std::optional<deep::FinetuneResult> train_head(FinetuneSession& session) {
   ProgressBar progress(total, flags.common.quiet, words);
   LiveFile live(session.folder, "finetune", total, words);
   net::TrainHooks<float> hooks;
-  hooks.observer = observers(flags, progress, live, state ? state->seconds : 0);
+  hooks.observer = observers(flags, progress, live);
   hooks.resume = state ? &*state : nullptr;
   hooks.save = [&](const net::TrainState<float>& now) {
     net::TrainState<float> named = now;

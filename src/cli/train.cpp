@@ -53,9 +53,7 @@ template <typename Real>
 void print_summary(const net::PreparedData<Real>& data, const net::TrainResult<Real>& result,
                    const net::TrainOptions& options, const net::TrainFigures& figures,
                    const std::filesystem::path& folder) {
-  const auto row = [](const char* name, const std::string& value) {
-    fmt::print("  {:<14} {}\n", name, value);
-  };
+  const auto row = print_fact;
   const net::Sizes& sizes = result.network.sizes();
   const bool classes = data.training.task == net::Task::kClassification;
   row("data", fmt::format("{} rows to learn from, {} to test, {} features", data.training.size(),

@@ -2,12 +2,12 @@
 #include "deep/finetune_run.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "deep/finetune_checkpoint.hpp"
 #include "deep/runtime.hpp"
+#include "deep/watch.hpp"
 #include "udv/net/head.hpp"
 
 namespace udv::deep {
@@ -15,13 +15,6 @@ namespace {
 
 using net::TrainStop;
 using torch::Tensor;
-using Clock = std::chrono::steady_clock;
-
-constexpr double kLookSeconds = 0.2;  // on a GPU, where a look waits for it
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Means over the last epochs.
 void average(Index last, net::TrainResult<float>& result) {
@@ -44,13 +37,14 @@ class Run {
         options_(classifier.options().training),
         size_(classifier.training().size()),
         batches_((size_ + options_.batch - 1) / options_.batch),
+        watch_(hooks.observer, classifier.place().device),
         loss_sum_(torch::zeros(
             {}, torch::TensorOptions(torch::kFloat64).device(classifier.place().device))) {}
 
   FinetuneResult run() {
     if (!hooks_.resume.empty()) restore();
     while (stop_ == TrainStop::kDone && state_.epoch < options_.epochs) run_epoch();
-    state_.seconds = seconds();
+    state_.seconds = watch_.seconds();
     if (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit) save();
     classifier_.take_head();
     FinetuneResult result{{classifier_.head_network(), state_.history, stop_}, 0};
@@ -65,11 +59,11 @@ class Run {
   void run_epoch() {
     classifier_.training().start_epoch(options_.seed, state_.epoch);
     rate_ = options_.schedule.rate(options_.learning_rate, state_.epoch, options_.epochs);
-    const auto began = Clock::now();
+    const auto began = Watch::Clock::now();
     classifier_.body().set_training(true);
     while (stop_ == TrainStop::kDone && state_.batch < batches_) step();
     const double sum = loss_sum_.item<double>();  // waits for the device
-    state_.learning_seconds += seconds_since(began);
+    state_.learning_seconds += Watch::since(began);
     // Libraries are loaded and kernels chosen in the first epoch: it does not count for the rate.
     if (++epochs_here_ == 1 && state_.epoch + 1 < options_.epochs)
       timed_images_ = state_.learning_seconds = 0;
@@ -89,18 +83,11 @@ class Run {
   }
 
   void look(const Tensor& loss) {
-    const double interval = classifier_.place().device.is_cuda() ? kLookSeconds : 0;
-    if (!hooks_.observer || seconds() - last_look_ < interval) return;
     IterationRecord record;
     record.iteration = state_.epoch * size_ + state_.batch * options_.batch;
-    record.objective = loss.item<double>();
-    record.seconds = last_look_ = seconds();
     record.rank = options_.hidden;
     record.step = rate_;
-    if (!std::isfinite(record.objective)) stop_ = TrainStop::kDiverged;
-    const Verdict verdict = hooks_.observer(record);
-    if (verdict == Verdict::kInterrupt) stop_ = TrainStop::kInterrupted;
-    if (verdict == Verdict::kTimeLimit) stop_ = TrainStop::kTimeLimit;
+    watch_.look(loss, record, stop_);
   }
 
   void end_epoch(double sum) {
@@ -115,14 +102,14 @@ class Run {
     record.learning_rate = rate_;
     record.live_width = net::live_width(head);
     record.effective_rank = net::effective_rank(net::quick_spectrum(head));
-    record.seconds = seconds();
+    record.seconds = watch_.seconds();
     state_.history.push_back(record);
     state_.batch = 0;
     loss_sum_.zero_();
     if (!std::isfinite(score.loss)) stop_ = TrainStop::kDiverged;
     if (hooks_.epoch && stop_ == TrainStop::kDone)
       hooks_.epoch(record, head, classifier_.test_dataset(seen));
-    state_.seconds = seconds();
+    state_.seconds = watch_.seconds();
     if (stop_ == TrainStop::kDone && state_.epoch < options_.epochs) save();
     BlasThreads::use_all();  // the hooks may have used net
   }
@@ -138,22 +125,20 @@ class Run {
     state_ = read_checkpoint(hooks_.resume, hooks_.settings, arrays);
     learner_.load_state(arrays);
     loss_sum_.fill_(state_.loss_sum);
-    before_ = state_.seconds;
+    watch_.go_on_from(state_.seconds);
   }
-
-  double seconds() const { return before_ + seconds_since(started_); }
 
   Classifier& classifier_;
   Learner& learner_;
   const FinetuneHooks& hooks_;
   const net::TrainOptions& options_;
   Index size_, batches_;
+  Watch watch_;
   Tensor loss_sum_;
   FinetuneState state_;
   Index epochs_here_ = 0;
-  double rate_ = 0, last_look_ = 0, before_ = 0, timed_images_ = 0;
+  double rate_ = 0, timed_images_ = 0;
   TrainStop stop_ = TrainStop::kDone;
-  Clock::time_point started_ = Clock::now();
 };
 
 }  // namespace

@@ -50,6 +50,11 @@ Index sequence_length(const LlamaConfig& config, Index wanted) {
   return wanted > 0 ? wanted : std::min(kLongestDefault, config.context);
 }
 
+Index tokens_of_epoch(const std::vector<Token>& text, Index sequence) {
+  const TextWindows windows(text, sequence, torch::kCPU);
+  return windows.count() * windows.sequence();
+}
+
 Index micro_batch_size(Index wanted, Index sequence, const torch::Device& device) {
   const Index tokens = device.is_cpu() ? kMicroTokensOfCpu : kMicroTokens;
   return wanted > 0 ? wanted : std::max<Index>(1, tokens / sequence);

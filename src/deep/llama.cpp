@@ -3,6 +3,7 @@
 
 #include <torch/version.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -170,21 +171,11 @@ Llama::NamedTensors Llama::arrays() const {
     const std::string at = message("model.layers.", l, ".");
     all.emplace_back(at + "input_layernorm.weight", layer.attention_norm);
     all.emplace_back(at + "post_attention_layernorm.weight", layer.feed_norm);
-    for (const AdaptedLinear* linear :
-         {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
+    for (const AdaptedLinear* linear : layer.linears())
       all.emplace_back(linear->name + ".weight", linear->weight);
   }
   all.emplace_back("model.norm.weight", norm_);
   if (!config_.tied) all.emplace_back("lm_head.weight", head_);
-  return all;
-}
-
-std::vector<AdaptedLinear*> Llama::linears() {
-  std::vector<AdaptedLinear*> all;
-  for (Layer& layer : layers_)
-    for (AdaptedLinear* linear :
-         {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
-      all.push_back(linear);
   return all;
 }
 
@@ -227,6 +218,12 @@ Tensor Llama::final_norm(const Tensor& x) const {
   return rms_norm(x, norm_, config_.norm_epsilon);
 }
 
+Tensor Llama::hidden(const Tensor& tokens, LlamaCache* cache) const {
+  Tensor x = embed(tokens);
+  for (size_t l = 0; l < layers_.size(); ++l) x = run_layer(l, x, cache);
+  return final_norm(x);
+}
+
 Tensor Llama::logits(const Tensor& tokens, LlamaCache* cache) const {
   const Index past = cache ? cache->length : 0;
   require(past + tokens.size(1) <= config_.context, "a sequence of ", past + tokens.size(1),
@@ -236,29 +233,24 @@ Tensor Llama::logits(const Tensor& tokens, LlamaCache* cache) const {
     cache->keys.resize(layers_.size());
     cache->values.resize(layers_.size());
   }
-  Tensor x = embed(tokens);
-  for (size_t l = 0; l < layers_.size(); ++l) x = run_layer(l, x, cache);
+  const Tensor x = hidden(tokens, cache);
   if (cache) cache->length += tokens.size(1);
-  return torch::linear(final_norm(x), head()).to(torch::kFloat32);
+  return torch::linear(x, head()).to(torch::kFloat32);
 }
 
 Tensor Llama::loss(const Tensor& tokens, const Tensor& targets) const {
   const torch::NoGradGuard no_grad;
-  Tensor x = embed(tokens);
-  for (size_t l = 0; l < layers_.size(); ++l) x = run_layer(l, x, nullptr);
-  return head_loss(final_norm(x).flatten(0, 1), head(), targets.flatten(), 0).sum;
+  return head_loss(hidden(tokens, nullptr).flatten(0, 1), head(), targets.flatten(), 0).sum;
 }
 
 size_t Llama::first_adapted_layer() const {
-  size_t l = 0;
   const auto has_adapter = [](const Layer& layer) {
-    for (const AdaptedLinear* linear :
-         {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
-      if (linear->adapter) return true;
-    return false;
+    const auto linears = layer.linears();
+    return std::any_of(linears.begin(), linears.end(),
+                       [](auto* linear) { return linear->adapter; });
   };
-  while (l < layers_.size() && !has_adapter(layers_[l])) ++l;
-  return l;
+  const auto first = std::find_if(layers_.begin(), layers_.end(), has_adapter);
+  return static_cast<size_t>(first - layers_.begin());
 }
 
 Tensor Llama::accumulate(const Tensor& tokens, const Tensor& targets, double scale,

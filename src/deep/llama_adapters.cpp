@@ -12,15 +12,12 @@ namespace {
 
 using torch::Tensor;
 
-// By the words of the command line.
+// "q" is the matrix whose name ends in "q_proj".
 AdaptedLinear& linear_named(Llama::Layer& layer, const std::string& module) {
-  const std::map<std::string, AdaptedLinear*> all{
-      {"q", &layer.q},       {"k", &layer.k},   {"v", &layer.v},      {"o", &layer.o},
-      {"gate", &layer.gate}, {"up", &layer.up}, {"down", &layer.down}};
-  const auto at = all.find(module);
-  require(at != all.end(), "module '", module,
-          "' found, one of q, k, v, o, gate, up, down expected");
-  return *at->second;
+  for (AdaptedLinear* linear : layer.linears())
+    if (linear->name.ends_with("." + module + "_proj")) return *linear;
+  throw InvalidArgument(
+      message("module '", module, "' found, one of q, k, v, o, gate, up, down expected"));
 }
 
 std::shared_ptr<UDVLinearImpl> make_block(const AdaptedLinear& linear, Index rank,
@@ -41,8 +38,8 @@ Tensor from_matrix(const RowMatrix<float>& values) {
   return torch::from_blob(const_cast<float*>(values.data()), {values.rows(), values.cols()});
 }
 
-// U = [A; 0], w = [d; 0], V = [B, 0] up to the rank of the block. d stays below the block's own
-// diagonal where there is none.
+// U = [A; 0], w = [d; 0], V = [B, 0] up to the rank of the block; d goes into U where the block has
+// no diagonal.
 void fill_block(const net::AdapterBlock& from, UDVLinearImpl& block) {
   const torch::NoGradGuard no_grad;
   for (const auto& array : block.arrays()) array.values.detach().zero_();
@@ -74,7 +71,8 @@ void AdapterOptions::validate() const {
 
 void Llama::add_adapters(const AdapterOptions& options, std::uint64_t seed) {
   options.validate();
-  for (AdaptedLinear* linear : linears()) linear->adapter = nullptr;
+  for (Layer& layer : layers_)
+    for (AdaptedLinear* linear : layer.linears()) linear->adapter = nullptr;
   Random random(seed, kStreamWeights);
   const torch::NoGradGuard no_grad;
   for (Layer& layer : layers_)
@@ -96,8 +94,9 @@ void Llama::add_adapters(const AdapterOptions& options, std::uint64_t seed) {
 
 std::vector<const AdaptedLinear*> Llama::adapted() const {
   std::vector<const AdaptedLinear*> all;
-  for (const AdaptedLinear* linear : const_cast<Llama*>(this)->linears())
-    if (linear->adapter) all.push_back(linear);
+  for (const Layer& layer : layers_)
+    for (const AdaptedLinear* linear : layer.linears())
+      if (linear->adapter) all.push_back(linear);
   return all;
 }
 
@@ -130,7 +129,8 @@ net::Adapter Llama::adapter() const {
 
 void Llama::set_adapter(const net::Adapter& adapter) {
   std::map<std::string, AdaptedLinear*> by_name;
-  for (AdaptedLinear* linear : linears()) by_name[linear->name] = linear;
+  for (Layer& layer : layers_)
+    for (AdaptedLinear* linear : layer.linears()) by_name[linear->name] = linear;
   for (const auto& [name, linear] : by_name)
     if (linear->adapter) fill_block({name, {}, {}, {}}, *linear->adapter);
   for (const net::AdapterBlock& block : adapter.blocks) {
@@ -151,12 +151,13 @@ void Llama::set_adapter(const net::Adapter& adapter) {
 
 void Llama::merge_adapters() {
   const torch::NoGradGuard no_grad;
-  for (AdaptedLinear* linear : linears()) {
-    if (!linear->adapter) continue;
-    const Tensor change = linear->adapter->merge()->weight.detach();
-    linear->weight.copy_(linear->weight.to(torch::kFloat32) + change);
-    linear->adapter = nullptr;
-  }
+  for (Layer& layer : layers_)
+    for (AdaptedLinear* linear : layer.linears()) {
+      if (!linear->adapter) continue;
+      const Tensor change = linear->adapter->merge()->weight.detach();
+      linear->weight.copy_(linear->weight.to(torch::kFloat32) + change);
+      linear->adapter = nullptr;
+    }
 }
 
 }  // namespace udv::deep

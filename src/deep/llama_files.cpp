@@ -305,9 +305,7 @@ LanguageModel LanguageModel::read(const fs::path& path, const Place& place) {
 }
 
 void LanguageModel::write(const fs::path& folder) const {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
+  io::make_folder(folder);
   const auto arrays = parts_->model.arrays();
   const bool half = arrays.front().second.scalar_type() == torch::kBFloat16;
   write_weights(folder, arrays);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "deep/language_model_parts.hpp"
 #include "deep/state_archive.hpp"
+#include "deep/watch.hpp"
 #include "udv/core/random.hpp"
 #include "udv/deep/optimizer.hpp"
 
@@ -13,9 +13,7 @@ namespace {
 
 using net::TrainStop;
 using torch::Tensor;
-using Clock = std::chrono::steady_clock;
 
-constexpr double kLookSeconds = 0.2;  // on a GPU, where a look waits for it
 constexpr int kHistoryColumns = 6;
 constexpr double kLargestRate = 1e6;
 
@@ -50,6 +48,7 @@ class LoraRun {
             std::min(o_.batch, micro_batch_size(o_.micro_batch, text.sequence(), model.device()))),
         rule_(model.adapter_parameters(), o_.optimizer, o_.rule),
         projector_(model.adapter_blocks()),
+        watch_(hooks.observer, model.device()),
         loss_sum_(torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(model.device()))) {}
 
   LoraResult run() {
@@ -60,7 +59,7 @@ class LoraRun {
       restore();
     while (stop_ == TrainStop::kDone && epoch_ < o_.epochs) run_epoch();
     if (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit) save();
-    return {history_, stop_, seconds(), timed_tokens_ / std::max(timed_seconds_, 1e-9),
+    return {history_, stop_, watch_.seconds(), timed_tokens_ / std::max(timed_seconds_, 1e-9),
             peak_memory(model_.device())};
   }
 
@@ -71,7 +70,7 @@ class LoraRun {
     rate_ = o_.schedule.rate(o_.learning_rate, epoch_, o_.epochs);
     order_ = Random(o_.seed, kStreamBatches + 16 * static_cast<std::uint64_t>(epoch_))
                  .permutation(text_.count());
-    const auto began = Clock::now();
+    const auto began = Watch::Clock::now();
     const Index first = step_;
     while (stop_ == TrainStop::kDone && step_ < steps_per_epoch()) {
       make_step();
@@ -79,7 +78,7 @@ class LoraRun {
       look();
     }
     const double sum = loss_sum_.item<double>();  // waits for the device
-    const double took = std::chrono::duration<double>(Clock::now() - began).count();
+    const double took = Watch::since(began);
     const auto tokens = static_cast<double>(std::min(text_.count(), step_ * o_.batch) -
                                             std::min(text_.count(), first * o_.batch));
     count_time(tokens * static_cast<double>(text_.sequence()), took);
@@ -119,19 +118,12 @@ class LoraRun {
   }
 
   void look() {
-    const double interval = model_.device().is_cuda() ? kLookSeconds : 0;
-    if (!hooks_.observer || seconds() - last_look_ < interval) return;
     IterationRecord record;
     record.iteration =
         (epoch_ * text_.count() + std::min(text_.count(), step_ * o_.batch)) * text_.sequence();
-    record.objective = last_loss_.item<double>();
-    record.seconds = last_look_ = seconds();
     record.rank = o_.adapter.rank;
     record.step = rate_;
-    if (!std::isfinite(record.objective)) stop_ = TrainStop::kDiverged;
-    const Verdict verdict = hooks_.observer(record);
-    if (verdict == Verdict::kInterrupt) stop_ = TrainStop::kInterrupted;
-    if (verdict == Verdict::kTimeLimit) stop_ = TrainStop::kTimeLimit;
+    watch_.look(last_loss_, record, stop_);
   }
 
   void record_epoch(double train_loss, double rate) {
@@ -143,7 +135,7 @@ class LoraRun {
                   micro_batch_size(o_.micro_batch, evaluation_.sequence(), model_.device()));
     record.learning_rate = epoch_ == 0 ? 0 : rate_;
     record.tokens_per_second = rate;
-    record.seconds = seconds();
+    record.seconds = watch_.seconds();
     history_.push_back(record);
     if (!std::isfinite(record.eval_loss) || is_lost(record.eval_loss)) stop_ = TrainStop::kDiverged;
     if (hooks_.epoch) hooks_.epoch(record);
@@ -159,7 +151,7 @@ class LoraRun {
   void save() const {
     if (!hooks_.save) return;
     const Tensor numbers = torch::tensor({static_cast<double>(epoch_), static_cast<double>(step_),
-                                          loss_sum_.item<double>(), seconds()},
+                                          loss_sum_.item<double>(), watch_.seconds()},
                                          torch::kFloat64);
     std::vector<Tensor> arrays{numbers, history_tensor(history_)};
     for (const Tensor& values : rule_.state()) arrays.push_back(values);
@@ -175,13 +167,9 @@ class LoraRun {
     epoch_ = static_cast<Index>(number(0));
     step_ = static_cast<Index>(number(1));
     loss_sum_.fill_(number(2));
-    before_ = number(3);
+    watch_.go_on_from(number(3));
     history_ = history_from(arrays[1]);
     rule_.load_state({arrays.begin() + 2, arrays.end()});
-  }
-
-  double seconds() const {
-    return before_ + std::chrono::duration<double>(Clock::now() - started_).count();
   }
 
   Llama& model_;
@@ -191,14 +179,14 @@ class LoraRun {
   Index micro_batch_;
   Optimizer rule_;
   Projector projector_;
+  Watch watch_;
   Tensor loss_sum_, last_loss_;
 
   Index epoch_ = 0, step_ = 0, epochs_here_ = 0;
   std::vector<Index> order_;
   std::vector<LoraEpoch> history_;
-  double rate_ = 0, last_look_ = 0, before_ = 0, timed_tokens_ = 0, timed_seconds_ = 0;
+  double rate_ = 0, timed_tokens_ = 0, timed_seconds_ = 0;
   TrainStop stop_ = TrainStop::kDone;
-  Clock::time_point started_ = Clock::now();
 };
 
 }  // namespace

@@ -70,9 +70,7 @@ std::unique_ptr<Tokenizer> read_tokenizer(const fs::path& path) {
 }
 
 void write_tokenizer(const fs::path& folder, const Tokenizer& tokenizer) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  require<IoError>(!failure, folder.string(), ": cannot be made: ", failure.message());
+  io::make_folder(folder);
   for (const auto& [name, bytes] : tokenizer.files()) io::write_atomically(folder / name, bytes);
 }
 

@@ -115,4 +115,10 @@ void write_atomically(const fs::path& path, std::string_view bytes) {
   require<IoError>(!error, path.string(), ": cannot be written: ", error.message());
 }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
+}
+
 }  // namespace udv::io

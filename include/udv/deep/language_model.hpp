@@ -125,5 +125,7 @@ class LanguageModel {
 
 /// How long sequences are where nobody says it.
 Index sequence_length(const LlamaConfig& config, Index wanted);
+/// Tokens that an epoch of such a text learns from: those of its whole sequences.
+Index tokens_of_epoch(const std::vector<Token>& text, Index sequence);
 
 }  // namespace udv::deep

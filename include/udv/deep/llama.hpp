@@ -3,6 +3,7 @@
 
 #include <torch/torch.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,6 +39,11 @@ class Llama {
   struct Layer {
     torch::Tensor attention_norm, feed_norm;
     AdaptedLinear q, k, v, o, gate, up, down;
+
+    std::array<AdaptedLinear*, 7> linears() { return {&q, &k, &v, &o, &gate, &up, &down}; }
+    std::array<const AdaptedLinear*, 7> linears() const {
+      return {&q, &k, &v, &o, &gate, &up, &down};
+    }
   };
   using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
@@ -80,7 +86,6 @@ class Llama {
 
   std::vector<Layer>& layers() { return layers_; }
   const std::vector<Layer>& layers() const { return layers_; }
-  std::vector<AdaptedLinear*> linears();
 
  private:
   torch::Tensor embed(const torch::Tensor& tokens) const;
@@ -88,6 +93,7 @@ class Llama {
   torch::Tensor attention(const Layer& layer, const torch::Tensor& n, LlamaCache* cache,
                           size_t l) const;
   torch::Tensor final_norm(const torch::Tensor& x) const;
+  torch::Tensor hidden(const torch::Tensor& tokens, LlamaCache* cache) const;
   const torch::Tensor& head() const { return config_.tied ? embedding_ : head_; }
   size_t first_adapted_layer() const;
   void make_angles(Index length) const;

@@ -20,4 +20,7 @@ std::string read_start(const std::filesystem::path& path, std::size_t count);
 /// is refused.
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
 
+/// Makes a folder, and those above it, where it is not there yet. Throws IoError naming it.
+void make_folder(const std::filesystem::path& folder);
+
 }  // namespace udv::io
