@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
+
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -40,6 +42,13 @@ void check_command(const CLI::App& program, const std::vector<std::string>& argu
   throw CLI::ValidationError("'" + arguments[0] + "' found, one of the commands expected");
 }
 
+// A full disk is an error; a stream that the caller closed is not.
+void require_written(std::FILE* stream) {
+  const bool written = std::fflush(stream) == 0 && std::ferror(stream) == 0;
+  const bool open = fcntl(fileno(stream), F_GETFD) != -1;
+  require<IoError>(written || !open, "standard output: cannot be written");
+}
+
 int run(int argc, char** argv) {
   CLI::App program(
       "Recovers low-rank matrices and trains low-rank networks without being told the rank.",
@@ -56,7 +65,11 @@ int run(int argc, char** argv) {
     program.parse(arguments);
     const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
     for (size_t c = 0; c < commands.size(); ++c)
-      if (commands[c]->parsed()) return runs[c]();
+      if (commands[c]->parsed()) {
+        const ExitCode code = runs[c]();
+        require_written(stdout);
+        return code;
+      }
     return kWrongUsage;
   } catch (const CLI::ParseError& error) {
     return usage_error(program, error);

@@ -336,6 +336,7 @@ TEST(ClosedStreams, DoNotAbortTheProgram) {
   EXPECT_EQ(code(" complete no.csv --out out 2>&-"), 3);
   EXPECT_EQ(code(" complete data.csv --out out 2>&-"), 0);
   EXPECT_EQ(code(" complete data.csv --out out >&-"), 0);
+  EXPECT_EQ(code(" complete data.csv --out out >/dev/full"), 3);
 }
 
 }  // namespace
