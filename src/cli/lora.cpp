@@ -12,6 +12,7 @@
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/io/file.hpp"
+#include "udv/net/adapter_file.hpp"
 #include "udv/report/terminal.hpp"
 
 namespace udv::cli {
@@ -22,10 +23,9 @@ namespace fs = std::filesystem;
 struct Flags {
   ModelFlags model;
   std::string train, evaluation, methods = "lora-udv", ranks = "16", modules = "q,v";
-  std::string schedule = "cosine", checkpointing = "off", export_to, export_base;
+  std::string schedule = "cosine", checkpointing = "off", export_base;
   Index limit_train = 0, limit_eval = 0;
-  bool compact = false;
-  double energy = 0.99;
+  LoraExport exported;
   deep::LoraOptions options;
   CommonFlags common;
 };
@@ -111,20 +111,16 @@ std::string memory_text(double bytes) {
                       : fmt::format("{:.0f} MB", bytes / 1e6);
 }
 
-void print_row(const char* name, const std::string& value) {
-  fmt::print("  {:<14} {}\n", name, value);
-}
-
 void print_common(const Flags& flags, const TextModel& pair, const std::vector<deep::Token>& text,
                   const std::vector<deep::Token>& evaluation) {
   const deep::LlamaConfig& c = pair.model.config();
-  print_row("model", fmt::format("{}: {} layers of {}, {} parameters", flags.model.model, c.layers,
-                                 c.dim, c.parameters()));
-  print_row("texts",
-            fmt::format("{} tokens to learn from, {} to test", text.size(), evaluation.size()));
-  print_row("training", fmt::format("{}, learning rate {}, {} epochs, batches of {}, on {}",
-                                    flags.options.optimizer, flags.options.learning_rate,
-                                    flags.options.epochs, flags.options.batch, flags.modules));
+  print_fact("model", fmt::format("{}: {} layers of {}, {} parameters", flags.model.model, c.layers,
+                                  c.dim, c.parameters()));
+  print_fact("texts",
+             fmt::format("{} tokens to learn from, {} to test", text.size(), evaluation.size()));
+  print_fact("training", fmt::format("{}, learning rate {}, {} epochs, batches of {}, on {}",
+                                     flags.options.optimizer, flags.options.learning_rate,
+                                     flags.options.epochs, flags.options.batch, flags.modules));
 }
 
 void print_table(const std::vector<LoraFigures>& all) {
@@ -170,7 +166,16 @@ void write_together(const fs::path& folder, const char* name, const std::vector<
 void export_base(const Flags& flags, const TextModel& pair) {
   pair.model.write(flags.export_base);
   deep::write_tokenizer(flags.export_base, *pair.tokenizer);
-  if (!flags.common.quiet) print_row("model", "written to " + flags.export_base);
+  if (!flags.common.quiet) print_fact("model", "written to " + flags.export_base);
+}
+
+// The adapter that was given, as it is.
+void export_given(const Flags& flags, const TextModel& pair) {
+  LoraExport whole = flags.exported;
+  whole.energy = 1;
+  const fs::path folder = make_run_folder(flags.common, "lora");
+  whole.write(folder, net::read_adapter(flags.model.adapter), flags.model.model, *pair.tokenizer);
+  if (!flags.common.quiet) print_fact("results", (folder / whole.to).string());
 }
 
 // No text to learn from: how good the model with its adapter is.
@@ -187,11 +192,16 @@ ExitCode evaluate(const Flags& flags, TextModel& pair) {
 void check_flags(const Flags& flags) {
   if (!flags.train.empty() && flags.evaluation.empty())
     throw CLI::ValidationError("--eval", "a text to test on goes with --train");
-  if (flags.train.empty() && flags.evaluation.empty() && flags.export_base.empty())
-    throw CLI::ValidationError("--train and --eval", "expected, or --export-base alone");
+  const bool exports_adapter = !flags.exported.to.empty() && !flags.model.adapter.empty();
+  if (flags.train.empty() && flags.evaluation.empty() && flags.export_base.empty() &&
+      !exports_adapter)
+    throw CLI::ValidationError("--train and --eval",
+                               "expected, or --export-base, or --adapter with --export");
+  if (flags.train.empty() && !flags.exported.to.empty() && !exports_adapter)
+    throw CLI::ValidationError("--export", "goes with --train or --adapter");
   if (!flags.train.empty() && !flags.model.adapter.empty())
     throw CLI::ValidationError("--adapter", "goes with --eval alone; training starts from nothing");
-  if (flags.compact && flags.export_to != "peft")
+  if (flags.exported.compact && flags.exported.to != "peft")
     throw CLI::ValidationError("--compact", "goes with --export peft");
 }
 
@@ -206,9 +216,8 @@ ExitCode train(const Flags& flags, TextModel& pair, const std::vector<Combinatio
                   options,
                   describe(flags),
                   flags.model.model,
-                  flags.export_to,
-                  flags.compact,
-                  flags.energy};
+                  pair.model.fingerprint(),
+                  flags.exported};
   deep::sequence_length(pair.model.config(), setup.options.sequence);  // before anything is written
   const fs::path folder = make_run_folder(flags.common, "lora");
   if (!flags.common.quiet) print_common(flags, pair, text, evaluation);
@@ -232,7 +241,7 @@ ExitCode train(const Flags& flags, TextModel& pair, const std::vector<Combinatio
   leave_report(flags.common, "lora", folder);
   if (!flags.common.quiet) {
     print_table(done);
-    print_row("results", folder.string());
+    print_fact("results", folder.string());
   }
   return good ? kDone : kNotConverged;
 }
@@ -245,6 +254,7 @@ ExitCode run_lora(const Flags& flags) {
   TextModel pair = read_text_model(flags.model);
   if (!flags.export_base.empty()) export_base(flags, pair);
   if (!flags.train.empty()) return train(flags, pair, all, options);
+  if (!flags.exported.to.empty()) export_given(flags, pair);
   return flags.evaluation.empty() ? kDone : evaluate(flags, pair);
 }
 
@@ -289,12 +299,12 @@ Run setup_lora(CLI::App& program) {
       ->check(CLI::IsMember({"on", "off"}));
   add("--limit-train", flags->limit_train, "Use the first so many tokens")->check(count);
   add("--limit-eval", flags->limit_eval, "Test on the first so many tokens")->check(count);
-  add("--energy", flags->energy, "Share of every block's energy in what is exported")
+  add("--energy", flags->exported.energy, "Share of every block's energy in what is exported")
       ->capture_default_str()
       ->check(share_number());
-  add("--export", flags->export_to, "peft: adapter folder; merged: the model with it inside")
+  add("--export", flags->exported.to, "peft: adapter folder; merged: the model with it inside")
       ->check(CLI::IsMember({"peft", "merged"}));
-  command->add_flag("--compact", flags->compact, "PEFT: own ranks instead of zeros");
+  command->add_flag("--compact", flags->exported.compact, "PEFT: own ranks instead of zeros");
   add("--export-base", flags->export_base, "Write the model itself in Hugging Face's layout");
   flags->common.add_to(*command);
   return [flags] { return run_lora(*flags); };

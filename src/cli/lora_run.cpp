@@ -15,7 +15,6 @@
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/adapter_file.hpp"
-#include "udv/net/peft.hpp"
 
 namespace udv::cli {
 namespace {
@@ -33,7 +32,7 @@ std::string settings_of(const LoraSetup& setup) {
   return message("seed ", setup.common.seed, "; ", settings_text(setup.config), "; method ",
                  setup.options.adapter.method, "; rank ", setup.options.adapter.rank,
                  "; tokens of the texts ", hash(setup.text), " ", hash(setup.evaluation),
-                 "; weights ", fnv_hash(setup.text_model.model.fingerprint()));
+                 "; weights ", fnv_hash(setup.weights));
 }
 
 std::string field(double value) {
@@ -61,7 +60,11 @@ class LoraTraining {
   std::optional<LoraFigures> run() {
     if (s_.common.resume && fs::exists(folder_ / "run.json") && !fs::exists(checkpoint()))
       return finished();
-    make_folders();
+    io::make_folder(folder_);
+    s_.exported.prepare(folder_);
+    // What an earlier run has left would be taken for this one's.
+    if (!s_.common.resume)
+      for (const fs::path& old : {folder_ / "run.json", checkpoint()}) remove_file(old);
     const deep::LoraResult result = train();
     if (result.stop == net::TrainStop::kInterrupted) return std::nullopt;
     LoraFigures figures = figures_of_training(result);
@@ -69,54 +72,29 @@ class LoraTraining {
     net::Adapter adapter = model_.adapter();
     adapter.base_model = s_.model_name;
     net::write_adapter(folder_ / "model.safetensors", adapter);
-    if (result.stop != net::TrainStop::kDiverged) prune(adapter, figures);
+    const bool good = result.stop != net::TrainStop::kDiverged;
+    if (good && !prune(adapter, figures)) return std::nullopt;
     io::detail::write_json(folder_ / "run.json", run_json(figures, result));
     if (result.stop != net::TrainStop::kTimeLimit) remove_file(checkpoint());
-    if (result.stop != net::TrainStop::kDiverged) export_adapter(adapter);
+    if (good) export_adapter(adapter);
     return figures;
   }
 
  private:
   fs::path checkpoint() const { return folder_ / "checkpoint.bin"; }
 
-  // All that can go wrong with folders goes wrong before the training. What an earlier run has left
-  // would be taken for this one's.
-  void make_folders() const {
-    const auto make = [](const fs::path& folder) {
-      std::error_code failure;
-      fs::create_directories(folder, failure);
-      require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
-    };
-    make(folder_);
-    if (!s_.export_to.empty()) make(folder_ / s_.export_to);
-    remove_file(folder_ / "run.json");
-    if (!s_.common.resume) remove_file(checkpoint());
-  }
-
   deep::LoraResult train() {
-    const Index windows = static_cast<Index>(s_.text.size() - 1) /
-                          std::min(deep::sequence_length(model_.config(), s_.options.sequence),
-                                   static_cast<Index>(s_.text.size() - 1));
-    const ProgressTotal total{
-        s_.options.epochs * windows *
-            std::min(deep::sequence_length(model_.config(), s_.options.sequence),
-                     static_cast<Index>(s_.text.size() - 1)),
-        s_.common.time_limit};
+    const Index sequence = deep::sequence_length(model_.config(), s_.options.sequence);
+    const ProgressTotal total{s_.options.epochs * deep::tokens_of_epoch(s_.text, sequence),
+                              s_.common.time_limit};
     const ProgressWords words{"tokens", "loss", "rank"};
     ProgressBar progress(total, s_.common.quiet, words);
     LiveFile live(folder_, "lora", total, words);
-    std::vector<deep::LoraEpoch> history;
     deep::LoraHooks hooks;
     hooks.settings = settings_;
     hooks.observer = observer(progress, live);
     hooks.save = [&](const std::string& bytes) { io::write_atomically(checkpoint(), bytes); };
-    if (s_.common.resume && fs::exists(checkpoint())) {
-      hooks.resume = io::read_bytes(checkpoint());
-      require<IoError>(!hooks.resume.empty(), checkpoint().string(),
-                       ": empty, a checkpoint expected");
-    } else if (s_.common.resume) {
-      warn(checkpoint().string() + ": not there, starting anew");
-    }
+    hooks.resume = checkpoint_to_resume(s_.common, checkpoint());
     try {
       return model_.train(s_.text, s_.evaluation, s_.options, hooks);
     } catch (const InvalidArgument& error) {
@@ -127,7 +105,7 @@ class LoraTraining {
 
   Observer observer(ProgressBar& progress, LiveFile& live) const {
     std::vector<Observer> all{progress.observer(), live.observer(), stop_on_interrupt()};
-    if (s_.common.time_limit > 0) all.push_back(time_limit(s_.common.time_limit));
+    if (s_.common.time_limit > 0) all.push_back(time_limit_from_now(s_.common.time_limit));
     return combine(std::move(all));
   }
 
@@ -145,45 +123,45 @@ class LoraTraining {
     return figures;
   }
 
-  // Perplexity of the adapter with these ranks; many budgets come to the same ones.
+  // Perplexity of the adapter with these ranks; many budgets come to the same ones. No number once
+  // Ctrl-C was pressed.
   double worth(const net::AdapterPruning& pruning, const Ranks& ranks) {
     const auto at = known_.find(ranks);
     if (at != known_.end()) return at->second;
+    if (interrupted()) return std::nan("");
     model_.set_adapter(pruning.keep(ranks));
     const double loss = model_.loss(s_.evaluation, s_.options.sequence, s_.options.micro_batch);
     return known_[ranks] = std::exp(loss);
   }
 
-  void prune(const net::Adapter& adapter, LoraFigures& figures) {
+  // False where Ctrl-C ended it; the training goes on from its last checkpoint then.
+  bool prune(const net::Adapter& adapter, LoraFigures& figures) {
     const net::AdapterPruning pruning(adapter);
-    const auto perplexity = [&](const Ranks& ranks) { return worth(pruning, ranks); };
-    io::write_atomically(folder_ / "pruning.csv", pruning_csv(pruning, perplexity));
+    ProgressBar progress({}, s_.common.quiet, {"pruned adapters", "perplexity", "rank"});
+    const auto perplexity = [&](const Ranks& ranks) {
+      IterationRecord record;
+      record.objective = worth(pruning, ranks);
+      record.iteration = static_cast<Index>(known_.size());
+      record.rank = figures_of(ranks).most;
+      progress.observer()(record);
+      return record.objective;
+    };
+    const std::string table = pruning_csv(pruning, perplexity);
     for (const double ratio : kRatios) try {
         figures.at_ratio[fmt::format("{}", ratio)] = perplexity(pruning.ranks_of_ratio(ratio));
       } catch (const InvalidArgument&) {
         continue;  // one block of rank 1 is more than that
       }
-    const Ranks ranks = pruning.ranks_of_energy(s_.energy);
-    io::write_atomically(folder_ / "ranks.csv", ranks_csv(adapter, pruning, ranks));
     model_.set_adapter(adapter);
+    if (interrupted()) return false;
+    io::write_atomically(folder_ / "pruning.csv", table);
+    io::write_atomically(folder_ / "ranks.csv",
+                         ranks_csv(adapter, pruning, pruning.ranks_of_energy(s_.exported.energy)));
+    return true;
   }
 
-  void export_adapter(const net::Adapter& whole) const {
-    if (s_.export_to.empty()) return;
-    const net::Adapter adapter = s_.energy < 1 ? net::prune_to_energy(whole, s_.energy) : whole;
-    if (s_.export_to == "peft") {
-      const bool empty = adapter.parameters() == 0;
-      if (empty) warn(folder_.string() + ": all blocks have rank 0, there is no PEFT adapter");
-      if (!empty)
-        net::write_peft(folder_ / "peft", adapter,
-                        s_.compact ? net::PeftForm::kCompact : net::PeftForm::kPadded);
-    } else if (s_.export_to == "merged") {
-      deep::LanguageModel merged = deep::LanguageModel::read(s_.model_name, {"cpu", "single"});
-      merged.set_adapter(adapter);
-      merged.merge_adapters();
-      merged.write(folder_ / "merged");
-      deep::write_tokenizer(folder_ / "merged", *s_.text_model.tokenizer);
-    }
+  void export_adapter(const net::Adapter& adapter) const {
+    s_.exported.write(folder_, adapter, s_.model_name, *s_.text_model.tokenizer);
   }
 
   Json run_json(const LoraFigures& f, const deep::LoraResult& result) const {

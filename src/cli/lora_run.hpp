@@ -9,6 +9,7 @@
 
 #include "cli/common.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/lora_export.hpp"
 #include "cli/text_model.hpp"
 
 namespace udv::cli {
@@ -21,9 +22,8 @@ struct LoraSetup {
   deep::LoraOptions options;  ///< method and rank are those of the run
   std::map<std::string, io::Setting> config;
   std::string model_name;
-  std::string export_to;  ///< "", peft or merged
-  bool compact = false;
-  double energy = 0.99;  ///< of every block, for what is exported and for ranks.csv
+  std::string weights;  ///< LanguageModel::fingerprint before any training
+  LoraExport exported;  ///< its energy is that of ranks.csv, too
 };
 
 /// What a finished training has to say, in words and numbers of its run.json.

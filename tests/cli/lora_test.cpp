@@ -170,6 +170,21 @@ TEST_F(LoraCommand, GoesOnAfterCtrlCToTheSameFiles) {
   EXPECT_NE(other.err.find("other settings"), std::string::npos) << other;
 }
 
+TEST_F(LoraCommand, CtrlCWhilePruningKeepsTheTraining) {
+  const std::string run = run_ + "--rank 8 --modules q,k,v,o --report off --quiet ";
+  ASSERT_EQ(cli_.run(run + "--out whole").code, 0);
+  auto process = cli_.start(run + "--out part");
+  for (int k = 0; k < 6000 && !cli_.exists("part/model.safetensors"); ++k)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  process->send(SIGINT);
+  const Outcome stopped = process->wait();
+  EXPECT_EQ(stopped.code, 130) << stopped;
+  EXPECT_FALSE(cli_.exists("part/run.json"));
+  EXPECT_EQ(cli_.run(run + "--out part --resume").code, 0);
+  for (const char* file : {"model.safetensors", "pruning.csv", "ranks.csv"})
+    EXPECT_EQ(cli_.text(std::string("part/") + file), cli_.text(std::string("whole/") + file));
+}
+
 TEST_F(LoraCommand, ARunThatEndedEarlyGoesOn) {
   const std::string longer = run_ + "--rank 4 --epochs 60 --report off --quiet ";
   ASSERT_EQ(cli_.run(longer + "--out whole").code, 0);
@@ -177,6 +192,12 @@ TEST_F(LoraCommand, ARunThatEndedEarlyGoesOn) {
   EXPECT_TRUE(cli_.exists("part/checkpoint.bin"));
   EXPECT_EQ(cli_.run(longer + "--out part --resume").code, 0);
   EXPECT_EQ(cli_.text("part/model.safetensors"), cli_.text("whole/model.safetensors"));
+  // The limit is that of each go, not of all of them together: it comes to an end.
+  Outcome go = cli_.run(longer + "--out again --time-limit 0.2");
+  for (int k = 0; k < 100 && go.code == 4; ++k)
+    go = cli_.run(longer + "--out again --time-limit 0.2 --resume");
+  EXPECT_EQ(go.code, 0) << go;
+  EXPECT_EQ(cli_.text("again/model.safetensors"), cli_.text("whole/model.safetensors"));
   // A training that has lost everything is no success, now or later.
   const std::string wild =
       run_ + "--rank 4 --method lora --init-std 1e38 --report off --quiet --out wild ";
@@ -208,6 +229,12 @@ TEST_F(LoraCommand, ExportsTheSameFunction) {
   expect_same("--model m/model.bin --adapter a/peft", trained);
   expect_same("--model base --adapter a/peft", trained);
   expect_same("--model b/merged", trained);
+  // And of an adapter without its training.
+  const std::string given = "lora --model m/model.bin --adapter b --quiet --out c ";
+  EXPECT_EQ(cli_.run(given + "--export merged").code, 0);
+  EXPECT_EQ(cli_.run(given + "--export peft").code, 0);
+  expect_same("--model c/merged", trained);
+  expect_same("--model m/model.bin --adapter c/peft", trained);
 }
 
 TEST_F(LoraCommand, GeneratesText) {
