@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "support/random_data.hpp"
+#include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
@@ -114,6 +115,47 @@ TEST(CodedDiffraction, LeavesOutWholeImagesOnly) {
               op.subset({0, 1, 2, 5});
             }),
             "imaging: measurement 5 named, whole images in order expected");
+}
+
+// Few columns are shared image by image, many of them column by column.
+TEST(Imaging, AnyColumnsAndThreadsGiveTheSameBitsAndTheSumOverColumns) {
+  RowMatrix<Complex> pupil = random_field(10, 9, 12);
+  pupil.topRows(2).setZero();
+  std::vector<Window> windows;
+  for (Index l = 0; l < 7; ++l) windows.push_back({l, 2 * l});
+  const PtychographyOperator<Complex> op(18, 21, windows, pupil);
+  const Vector<double> b = random_field(op.num_measurements(), 1, 13).cwiseAbs2();
+  const int before = num_threads();
+  for (const Index k : {1, 2, 7, 8, 9, 20}) {
+    // Columns within a wider matrix have gaps between their rows.
+    const RowMatrix<Complex> wide = random_field(op.rows(), k + 1, 14);
+    const Vector<double> d = random_field(k, 1, 15).cwiseAbs();
+    for (const Index first : {0, 1}) {
+      const RowMatrix<Complex> U = wide.middleCols(first, k);
+      RowMatrix<Complex> fields;
+      op.project(U, fields);
+      const Vector<double> residual = fields.cwiseAbs2() * d - b;
+      RowMatrix<Complex> products(op.rows(), k);
+      op.back_project(residual.cast<Complex>().asDiagonal() * fields, products);
+      Vector<double> z_of_one;
+      RowMatrix<Complex> out_of_one;
+      for (const int threads : {1, 2, 3, 8}) {
+        set_num_threads(threads);
+        Vector<double> z;
+        RowMatrix<Complex> out(op.rows(), k + 1), none(0, k);
+        op.residual_products(wide.middleCols(first, k), d, U, b, z, out.leftCols(k), none);
+        EXPECT_LT((z - residual).norm(), 1e-13 * residual.norm()) << k << " " << threads;
+        EXPECT_LT((out.leftCols(k) - products).norm(), 1e-13 * products.norm()) << k;
+        if (threads == 1) {
+          z_of_one = z;
+          out_of_one = out.leftCols(k);
+        }
+        EXPECT_EQ(z, z_of_one) << k << " " << threads;
+        EXPECT_EQ(out.leftCols(k), out_of_one) << k << " " << threads;
+      }
+      set_num_threads(before);
+    }
+  }
 }
 
 TEST(Imaging, DiagonalIsThatOfTheWeightedMap) {

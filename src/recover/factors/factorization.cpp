@@ -25,21 +25,20 @@ void fill_with_norm(Rows&& rows, double norm, Random& random) {
 
 constexpr Index kNumbersPerBlock = 1 << 14;
 
-// sums_c += Re sum_i conj(z_ic) g_ic over some rows.
+// The products Re conj(z_ic) g_ic summed over some rows, those of real and imaginary parts apart:
+// kParts sums for each column.
 template <typename Scalar>
 void add_products(const Scalar* z, const Scalar* g, Index rows, Index k, RealOf<Scalar>* sums) {
-  constexpr Index kStep = kParts<Scalar>;
-  const auto* a = reals_of(z);
-  const auto* b = reals_of(g);
+  const Index width = kParts<Scalar> * k;
+  const auto *a = reals_of(z), *b = reals_of(g);
   if (k == 1) {  // one chain of additions would wait for itself
-    sums[0] += static_cast<RealOf<Scalar>>(dot(a, b, kStep * rows));
+    sums[0] += static_cast<RealOf<Scalar>>(dot(a, b, width * rows));
     return;
   }
-  for (Index i = 0; i < rows; ++i, a += kStep * k, b += kStep * k)
-    for (Index c = 0; c < k; ++c) {
-      sums[c] += a[kStep * c] * b[kStep * c];
-      if constexpr (kIsComplex<Scalar>) sums[c] += a[2 * c + 1] * b[2 * c + 1];
-    }
+  for (Index i = 0; i < rows; ++i, a += width, b += width) {
+#pragma omp simd
+    for (Index j = 0; j < width; ++j) sums[j] += a[j] * b[j];
+  }
 }
 
 // g_ic *= weights_c over some rows.
@@ -47,6 +46,31 @@ template <typename Scalar>
 void weigh_rows(const RealOf<Scalar>* weights, Index rows, Index k, Scalar* g) {
   for (Index i = 0; i < rows; ++i, g += k)
     for (Index c = 0; c < k; ++c) g[c] *= weights[c];
+}
+
+// For each of k columns the sum of what body(begin, end, sums) adds to kParts sums, over blocks of
+// rows: the same bits for any number of threads.
+template <typename Scalar, typename Body>
+Reals<Scalar> sums_over_rows(Index rows, Index k, const Body& body) {
+  const Index block = std::max<Index>(16, kNumbersPerBlock / std::max<Index>(k, 1));
+  const Index blocks = (rows + block - 1) / block;
+  Matrix<RealOf<Scalar>> partial = Matrix<RealOf<Scalar>>::Zero(kParts<Scalar> * k, blocks);
+  parallel_blocks(rows, block, [&](Index begin, Index end) {
+    body(begin, end, partial.col(begin / block).data());
+  });
+  const Reals<Scalar> parts = partial.rowwise().sum();
+  return parts.reshaped(kParts<Scalar>, k).colwise().sum().transpose();
+}
+
+template <typename Scalar>
+Reals<Scalar> column_norms(const ConstRows<Scalar>& U) {
+  const Index k = U.cols();
+  return sums_over_rows<Scalar>(U.rows(), k,
+                                [&](Index begin, Index end, RealOf<Scalar>* sums) {
+                                  const Scalar* const rows = U.data() + begin * k;
+                                  add_products(rows, rows, end - begin, k, sums);
+                                })
+      .cwiseSqrt();
 }
 
 // products = column sums of Re conj(U) o G over the rows of U, then G = G diag(weights).
@@ -64,16 +88,12 @@ void weigh_columns(const Stack<Scalar>& Z, const Reals<Scalar>& weights, RowMatr
       for (Index i = 0; i < G.rows(); ++i) weight.scale(G.data() + i * k);
       sum.store(products.data());
     } else {
-      const Index block = std::max<Index>(16, kNumbersPerBlock / std::max<Index>(k, 1));
-      const Index blocks = (G.rows() + block - 1) / block;
-      Matrix<RealOf<Scalar>> partial = Matrix<RealOf<Scalar>>::Zero(k, blocks);
-      parallel_blocks(G.rows(), block, [&](Index begin, Index end) {
+      const auto add_and_weigh = [&](Index begin, Index end, RealOf<Scalar>* sums) {
         const Index of_u = std::clamp<Index>(Z.rows - begin, 0, end - begin);
-        add_products(Z.Z.data() + begin * k, G.data() + begin * k, of_u, k,
-                     partial.col(begin / block).data());
+        add_products(Z.Z.data() + begin * k, G.data() + begin * k, of_u, k, sums);
         weigh_rows(weights.data(), end - begin, k, G.data() + begin * k);
-      });
-      for (Index b = 0; b < blocks; ++b) products += partial.col(b);
+      };
+      products = sums_over_rows<Scalar>(G.rows(), k, add_and_weigh);
     }
   });
 }
@@ -144,10 +164,19 @@ double Factorization<Scalar>::norm_u() const {
 }
 
 template <typename Scalar>
+Reals<Scalar> Factorization<Scalar>::norms_of_u() const {
+  return column_norms<Scalar>(Z_.U());
+}
+
+template <typename Scalar>
+Reals<Scalar> Factorization<Scalar>::lengths() const {
+  const Reals<Scalar> u = norms_of_u();
+  return Z_.symmetric ? u.cwiseProduct(u) : u.cwiseProduct(column_norms<Scalar>(Z_.V()));
+}
+
+template <typename Scalar>
 Vector<double> Factorization<Scalar>::magnitudes() const {
-  const Reals<Scalar> u = Z_.U().colwise().norm().transpose();
-  const Reals<Scalar> v = Z_.V().colwise().norm().transpose();
-  return d_.cwiseProduct(u).cwiseProduct(v).template cast<double>();
+  return d_.cwiseProduct(lengths()).template cast<double>();
 }
 
 template <typename Scalar>

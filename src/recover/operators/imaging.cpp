@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/fft.hpp"
+#include "core/band_fft.hpp"
 #include "recover/operators/windowed_fourier.hpp"
 #include "udv/core/error.hpp"
 
@@ -60,8 +60,7 @@ ImagingOperator<Scalar>::ImagingOperator(Index image_rows, Index image_cols,
       image_cols_(image_cols),
       map_(std::make_unique<WindowedFourier<Real>>(
           image_rows, image_cols, std::move(windows), cast<Scalar>(transfer),
-          forward ? WindowedFourier<Real>::Direction::kForward
-                  : WindowedFourier<Real>::Direction::kInverse)) {
+          forward ? Fourier::kForward : Fourier::kInverse)) {
   // |w_i|^2 is the mean of |P|^2 over the window, the same for all pixels of an image.
   double total = 0;
   for (Index l = 0; l < images(); ++l) {
@@ -144,26 +143,44 @@ PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
 
 template <typename Scalar>
 Vector<Scalar> PtychographyOperator<Scalar>::to_image(const Vector<Scalar>& x) const {
+  using Real = RealOf<Scalar>;
   const Index rows = this->image_rows(), cols = this->image_cols();
-  const RowMatrix<Scalar> centred = Eigen::Map<const RowMatrix<Scalar>>(x.data(), rows, cols);
-  const BandFft<RealOf<Scalar>> fft(rows, cols, 0, cols, FFTW_BACKWARD);
+  const Real gain = 1 / std::sqrt(static_cast<Real>(x.size()));
+  const RowMatrix<Scalar> spectrum =
+      shifted<Scalar>(Eigen::Map<const RowMatrix<Scalar>>(x.data(), rows, cols), false);
+  const BandFft<Real> fft(rows, cols, {0, rows}, Fourier::kInverse);
   auto scratch = fft.scratch();
-  Eigen::Map<RowMatrix<Scalar>>(scratch.input.data(), cols, rows) =
-      shifted<Scalar>(centred, false).transpose();
+  for (Index c = 0; c < cols; ++c)
+    for (Index r = 0; r < rows; ++r)
+      set_number(scratch.spectrum.data() + c * fft.spectrum_stride(), r, gain * spectrum(r, c));
+  fft.read_spectrum(scratch);
+  Vector<Real> strips(fft.image_size());
+  for (Index c = 0; c < cols; c += kLanes<Real>)
+    fft.write_strip(scratch, c, strips.data() + c / kLanes<Real> * fft.strip_size());
   Vector<Scalar> image(x.size());
-  fft.to_image(scratch, image.data());
-  return image / std::sqrt(static_cast<RealOf<Scalar>>(image.size()));
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < cols; ++c) image(r * cols + c) = fft.pixel(strips.data(), r, c);
+  return image;
 }
 
 template <typename Scalar>
 Vector<Scalar> PtychographyOperator<Scalar>::from_image(const Vector<Scalar>& image) const {
+  using Real = RealOf<Scalar>;
   const Index rows = this->image_rows(), cols = this->image_cols();
-  const BandFft<RealOf<Scalar>> fft(rows, cols, 0, cols, FFTW_BACKWARD);
+  const Real gain = 1 / std::sqrt(static_cast<Real>(image.size()));
+  const BandFft<Real> fft(rows, cols, {0, rows}, Fourier::kInverse);
   auto scratch = fft.scratch();
-  fft.from_image(image.data(), scratch);
-  const Eigen::Map<const RowMatrix<Scalar>> spectrum(scratch.output.data(), cols, rows);
-  const RowMatrix<Scalar> centred = shifted<Scalar>(spectrum.transpose(), true) /
-                                    std::sqrt(static_cast<RealOf<Scalar>>(image.size()));
+  Vector<Real> strips = Vector<Real>::Zero(fft.image_size());
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < cols; ++c) fft.set_pixel(strips.data(), r, c, gain * image(r * cols + c));
+  for (Index c = 0; c < cols; c += kLanes<Real>)
+    fft.read_strip(strips.data() + c / kLanes<Real> * fft.strip_size(), c, scratch);
+  fft.write_spectrum(scratch);
+  RowMatrix<Scalar> spectrum(rows, cols);
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < cols; ++c)
+      spectrum(r, c) = get_number(scratch.back.data() + c * fft.spectrum_stride(), r);
+  const RowMatrix<Scalar> centred = shifted<Scalar>(spectrum, true);
   return Eigen::Map<const Vector<Scalar>>(centred.data(), centred.size());
 }
 

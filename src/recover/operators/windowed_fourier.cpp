@@ -3,230 +3,301 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "core/pack.hpp"
+#include "pixel_planes.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
 
-constexpr Index kMaxGroups = 8;
+constexpr Index kMaxGroups = 8, kManyColumns = 8, kColumnParts = 4;
+constexpr double kSumCost = 1.5;
 constexpr Index kSumBudget = 1 << 20;  // samples in the sums of all groups together
-constexpr Index kLineBlock = 16, kTileRows = 8;
+constexpr Index kColBlock = 8;
 
-template <typename Complex>
-auto line(const Complex* data, Index size) {
-  return Eigen::Map<const Eigen::Array<Complex, Eigen::Dynamic, 1>>(data, size);
-}
-template <typename Complex>
-auto line(Complex* data, Index size) {
-  return Eigen::Map<Eigen::Array<Complex, Eigen::Dynamic, 1>>(data, size);
-}
-
-// y += weight |psi|^2
+// A strip of an image and the same columns of an array of real numbers.
 template <typename Real>
-void add_intensity(Real weight, const std::complex<Real>* psi, Index size, Real* y) {
-  const auto* const parts = reals_of(psi);
-#pragma omp simd
-  for (Index i = 0; i < size; ++i)
-    y[i] += weight * (parts[2 * i] * parts[2 * i] + parts[2 * i + 1] * parts[2 * i + 1]);
+struct Strip {
+  Real *image, *values;
+  Index values_stride;
+  Index rows, width;  // columns up to the end of the image
+
+  // body.operator()<N>(numbers of the image, values): N of each, for every row.
+  template <typename Body>
+  UDV_INLINE void over_rows(const Body& body) const {
+    Real *psi = image, *y = values;
+    if (width >= kLanes<Real>) {
+      for (Index r = 0; r < rows; ++r, psi += kBlock<Real>, y += values_stride)
+        body.template operator()<kLanes<Real>>(psi, y);
+    } else {
+      for (Index r = 0; r < rows; ++r, psi += kBlock<Real>, y += values_stride)
+        for (Index i = 0; i < width; ++i) body.template operator()<1>(psi + i, y + i);
+    }
+  }
+};
+
+// y += weight |psi|^2. Not inlined: the loops are short of registers where they would go.
+template <typename Real>
+[[gnu::noinline]] void add_intensity(Real weight, const Strip<Real>& strip) {
+  strip.over_rows([=]<int N>(const Real* psi, Real* y) {
+    const auto re = load_pack<Real, N>(psi), im = load_pack<Real, N>(psi + kLanes<Real>);
+    store_pack<Real, N>(load_pack<Real, N>(y) + weight * (re * re + im * im), y);
+  });
 }
 
 // psi = z o psi
 template <typename Real>
-void scale(const Real* z, Index size, std::complex<Real>* psi) {
-  auto* const parts = reals_of(psi);
-#pragma omp simd
-  for (Index i = 0; i < size; ++i) {
-    parts[2 * i] *= z[i];
-    parts[2 * i + 1] *= z[i];
-  }
+[[gnu::noinline]] void scale(const Strip<Real>& strip) {
+  strip.over_rows([]<int N>(Real* psi, const Real* z) {
+    const auto factor = load_pack<Real, N>(z);
+    store_pack<Real, N>(factor * load_pack<Real, N>(psi), psi);
+    store_pack<Real, N>(factor * load_pack<Real, N>(psi + kLanes<Real>), psi + kLanes<Real>);
+  });
 }
 
-template <typename Complex>
-bool row_is_zero(const std::vector<RowMatrix<Complex>>& list, Index row) {
-  return std::all_of(list.begin(), list.end(), [&](const auto& P) { return P.row(row).isZero(0); });
-}
-template <typename Complex>
-bool col_is_zero(const std::vector<RowMatrix<Complex>>& list, Index col) {
-  return std::all_of(list.begin(), list.end(), [&](const auto& P) { return P.col(col).isZero(0); });
+// From the first to the last flag that is set; empty where none is.
+template <typename Flags>
+Band band_of(const Flags& flags) {
+  Band band{0, flags.size()};
+  while (band.size() > 0 && !flags(band.first)) ++band.first;
+  while (band.size() > 0 && !flags(band.last - 1)) --band.last;
+  return band;
 }
 
 }  // namespace
 
-// Takes a workspace from the shelf and puts it back.
-template <typename Real>
-class WindowedFourier<Real>::Lease {
- public:
-  explicit Lease(const WindowedFourier& owner) : owner_(owner) {
-    const std::lock_guard lock(owner.mutex_);
-    if (owner.idle_.empty()) {
-      work_ = std::make_unique<Workspace>();
-    } else {
-      work_ = std::move(owner.idle_.back());
-      owner.idle_.pop_back();
-    }
-  }
-  ~Lease() {
-    const std::lock_guard lock(owner_.mutex_);
-    owner_.idle_.push_back(std::move(work_));
-  }
-  Workspace& operator*() { return *work_; }
-
- private:
-  const WindowedFourier& owner_;
-  std::unique_ptr<Workspace> work_;
-};
-
 template <typename Real>
 WindowedFourier<Real>::WindowedFourier(Index rows, Index cols, std::vector<Window> windows,
-                                       std::vector<RowMatrix<Complex>> transfer,
-                                       Direction direction)
-    : rows_(rows), cols_(cols), windows_(std::move(windows)), transfer_(std::move(transfer)) {
-  require(!windows_.empty() && !transfer_.empty(), "imaging: no images");
-  require(transfer_.size() == 1 || transfer_.size() == windows_.size(),
-          "imaging: ", transfer_.size(), " transfer functions for ", windows_.size(), " images");
-  low_rows_ = transfer_[0].rows();
-  low_cols_ = transfer_[0].cols();
+                                       const std::vector<RowMatrix<Complex>>& transfer,
+                                       Fourier direction)
+    : rows_(rows), cols_(cols), windows_(std::move(windows)) {
+  require(!windows_.empty() && !transfer.empty(), "imaging: no images");
+  require(transfer.size() == 1 || transfer.size() == windows_.size(), "imaging: ", transfer.size(),
+          " transfer functions for ", windows_.size(), " images");
+  low_rows_ = transfer[0].rows();
+  low_cols_ = transfer[0].cols();
   require(low_rows_ > 0 && low_cols_ > 0, "imaging: images are ", low_rows_, " x ", low_cols_);
   for (size_t l = 0; l < windows_.size(); ++l)
     require(windows_[l].row >= 0 && windows_[l].col >= 0 && windows_[l].row + low_rows_ <= rows &&
                 windows_[l].col + low_cols_ <= cols,
             "imaging: the window of image ", l + 1, " leaves the spectrum of ", rows, " x ", cols);
-  for (auto& P : transfer_) {
+  for (const auto& P : transfer) {
     require(P.rows() == low_rows_ && P.cols() == low_cols_, "imaging: a transfer function is ",
             P.rows(), " x ", P.cols(), ", ", low_rows_, " x ", low_cols_, " expected");
     require(P.allFinite(), "imaging: a transfer function holds a value that is not finite");
-    P = (P.transpose() / std::sqrt(static_cast<Real>(pixels()))).eval();
   }
-  first_row_ = first_col_ = 0;
-  last_row_ = low_rows_;
-  last_col_ = low_cols_;
-  while (first_row_ + 1 < last_row_ && col_is_zero(transfer_, first_row_)) ++first_row_;
-  while (first_row_ + 1 < last_row_ && col_is_zero(transfer_, last_row_ - 1)) --last_row_;
-  while (first_col_ + 1 < last_col_ && row_is_zero(transfer_, first_col_)) ++first_col_;
-  while (first_col_ + 1 < last_col_ && row_is_zero(transfer_, last_col_ - 1)) --last_col_;
-  fft_ = std::make_unique<BandFft<Real>>(
-      low_rows_, low_cols_, first_col_, last_col_,
-      direction == Direction::kInverse ? FFTW_BACKWARD : FFTW_FORWARD);
-}
-
-// image = F^-1 (P o window(spectrum)), or F. The input is written in the band alone: all else of it
-// stays zero.
-template <typename Real>
-void WindowedFourier<Real>::load(Index l, const Complex* spectrum, Scratch& scratch,
-                                 Complex* image) const {
-  const RowMatrix<Complex>& P = transfer(l);
-  const Window& place = windows_[static_cast<size_t>(l)];
-  const Index height = last_row_ - first_row_;
-  for (Index c = first_col_; c < last_col_; ++c)
-    line(scratch.input.data() + c * low_rows_ + first_row_, height) =
-        line(P.data() + c * low_rows_ + first_row_, height) *
-        line(spectrum + (place.col + c) * rows_ + place.row + first_row_, height);
-  fft_->to_image(scratch, image);
-}
-
-// spectrum += window^* (conj(P) o F image), or F^-1.
-template <typename Real>
-void WindowedFourier<Real>::add(Index l, Complex* image, Scratch& scratch,
-                                Complex* spectrum) const {
-  const RowMatrix<Complex>& P = transfer(l);
-  const Window& place = windows_[static_cast<size_t>(l)];
-  const Index height = last_row_ - first_row_;
-  fft_->from_image(image, scratch);
-  for (Index c = first_col_; c < last_col_; ++c)
-    line(spectrum + (place.col + c) * rows_ + place.row + first_row_, height) +=
-        line(P.data() + c * low_rows_ + first_row_, height).conjugate() *
-        line(scratch.output.data() + c * low_rows_ + first_row_, height);
+  set_transfer(transfer, direction);
 }
 
 template <typename Real>
-Index WindowedFourier<Real>::groups(Index columns) const {
-  const Index fit = std::clamp<Index>(kSumBudget / (size() * columns), 2, kMaxGroups);
-  return std::min(fit, images());
+void WindowedFourier<Real>::set_transfer(const std::vector<RowMatrix<Complex>>& transfer,
+                                         Fourier direction) {
+  using Flags = Eigen::Array<bool, Eigen::Dynamic, Eigen::Dynamic>;
+  Flags used = Flags::Constant(low_rows_, low_cols_, false);
+  for (const auto& P : transfer) used = used || (P.array() != Complex(0));
+  Band rows = band_of(used.rowwise().any().eval());
+  if (rows.size() == 0) rows = {0, 1};
+  for (Index c = 0; c < low_cols_; ++c) {
+    spans_.push_back(band_of(used.col(c).segment(rows.first, rows.size())));
+    spans_.back().first -= spans_.back().first % kLanes<Real>;
+  }
+  fft_ = std::make_unique<BandFft<Real>>(low_rows_, low_cols_, rows, direction);
+  const Real gain = 1 / std::sqrt(static_cast<Real>(pixels()));
+  for (const auto& P : transfer) {
+    transfer_.push_back(Vector<Real>::Zero(low_cols_ * fft_->spectrum_stride()));
+    for (Index c = 0; c < low_cols_; ++c)
+      for (Index r = 0; r < rows.size(); ++r)
+        set_number<Real>(transfer_.back().data() + c * fft_->spectrum_stride(), r,
+                         gain * P(rows.first + r, c));
+  }
 }
 
-// Columns of U, each on its own and transposed as an array of rows x cols.
+// Planes end with room for one register, and have no size that is a multiple of 4096 bytes: the
+// same place of all of them would compete for one set of the cache.
 template <typename Real>
-void WindowedFourier<Real>::spread(const ConstRows<Complex>& U,
-                                   std::vector<Complex>& spectra) const {
-  const Index k = U.cols(), p = spectrum_stride();
-  spectra.resize(static_cast<size_t>(k * p));
-  parallel_blocks(cols_, kLineBlock, [&](Index begin, Index end) {
-    for (Index r = 0; r < rows_; ++r)
-      for (Index j = begin; j < end; ++j)
-        for (Index c = 0; c < k; ++c)
-          spectra[static_cast<size_t>(c * p + j * rows_ + r)] = U(r * cols_ + j, c);
-  });
+void WindowedFourier<Real>::Spectra::resize(Index columns, Index size) {
+  plane = (size + kLanes<Real> + 511) / 512 * 512 + 16;
+  if (values.size() != 2 * columns * plane) values.setZero(2 * columns * plane);
 }
 
-// out = sum over the groups, in order; the sums of the first group become those of all.
-template <typename Real>
-void WindowedFourier<Real>::collect(std::vector<Complex>& sums, Rows<Complex> out) const {
-  const Index k = out.cols(), p = spectrum_stride(), count = groups(k);
-  const auto add_groups = [&](Index c, Index begin, Index end) {
-    const Index size = (end - begin) * rows_;
-    Complex* const first = sums.data() + c * p + begin * rows_;
-    for (Index g = 1; g < count; ++g) line(first, size) += line(first + g * k * p, size);
-  };
-  // Tiles: both the transposed sums and the rows of the result stay near.
-  parallel_blocks(cols_, kLineBlock, [&](Index begin, Index end) {
-    for (Index c = 0; c < k; ++c) add_groups(c, begin, end);
-    for (Index tile = 0; tile < rows_; tile += kTileRows)
-      for (Index j = begin; j < end; ++j)
-        for (Index r = tile; r < std::min(rows_, tile + kTileRows); ++r)
-          for (Index c = 0; c < k; ++c)
-            out(r * cols_ + j, c) = sums[static_cast<size_t>(c * p + j * rows_ + r)];
-  });
-}
-
-// body(image, group's sums, group's k images, its scratch) for every image, group by group.
+// body(at, place): the block of a spectrum of fft_ at `at` belongs to kLanes numbers at `place` of
+// a plane. All blocks in which a transfer function is not zero; the last of a column may reach
+// further, where all of them are zero.
 template <typename Real>
 template <typename Body>
-void WindowedFourier<Real>::over_groups(Index columns, Workspace& work, const Body& body) const {
-  const Index count = groups(columns), p = spectrum_stride();
-  work.sums.resize(static_cast<size_t>(count * columns * p));
-  work.images.resize(count * columns * image_stride());
-  while (static_cast<Index>(work.scratch.size()) < count) work.scratch.push_back(fft_->scratch());
-  const Index share = (images() + count - 1) / count;
-  parallel_blocks(count, 1, [&](Index g, Index) {
-    Complex* const sums = work.sums.data() + g * columns * p;
-    std::fill(sums, sums + columns * p, Complex(0));
-    for (Index l = g * share; l < std::min(images(), (g + 1) * share); ++l)
-      body(l, sums, work.images.data() + g * columns * image_stride(),
-           work.scratch[static_cast<size_t>(g)]);
+UDV_INLINE void WindowedFourier<Real>::over_window(Index l, const Body& body) const {
+  const Window& window = windows_[static_cast<size_t>(l)];
+  const Index first = window.row + fft_->row_band().first;
+  for (Index c = 0; c < low_cols_; ++c)
+    for (Index r = spans_[static_cast<size_t>(c)].first; r < spans_[static_cast<size_t>(c)].last;
+         r += kLanes<Real>)
+      body(c * fft_->spectrum_stride() + 2 * r, (window.col + c) * rows_ + first + r);
+}
+
+// Asks for the window of a spectrum, which will be needed after the next transforms.
+template <typename Real>
+void WindowedFourier<Real>::prefetch(Index l, const Spectra& spectra, Index c) const {
+  const Real *const re = spectra.real(c), *const im = re + spectra.plane;
+  over_window(l, [=](Index, Index place) {
+    __builtin_prefetch(re + place);
+    __builtin_prefetch(im + place);
   });
+}
+
+// From column c to strips of image l: P o window(u), transformed along its rows. The spectrum is
+// written in the band alone: all else of it stays zero.
+template <typename Real>
+void WindowedFourier<Real>::load(Index l, const Spectra& spectra, Index c, Scratch& scratch) const {
+  const Real *const P = transfer(l), *const re = spectra.real(c), *const im = re + spectra.plane;
+  Real* const to = scratch.spectrum.data();
+  over_window(l, [=](Index at, Index place) {
+    const auto a = load_lanes(P + at), b = load_lanes(P + at + kLanes<Real>);
+    const auto x = load_lanes(re + place), y = load_lanes(im + place);
+    store_lanes<Real>(a * x - b * y, to + at);
+    store_lanes<Real>(a * y + b * x, to + at + kLanes<Real>);
+  });
+  if (c + 1 < spectra.columns()) prefetch(l, spectra, c + 1);
+  fft_->read_spectrum(scratch);
+}
+
+// From the strips of image l: sum c += window^* (conj(P) o its spectrum).
+template <typename Real>
+void WindowedFourier<Real>::add(Index l, Scratch& scratch, Spectra& sums, Index c) const {
+  prefetch(l, sums, c);
+  fft_->write_spectrum(scratch);
+  const Real *const P = transfer(l), *const from = scratch.back.data();
+  Real *const re = sums.real(c), *const im = re + sums.plane;
+  over_window(l, [=](Index at, Index place) {
+    const auto a = load_lanes(P + at), b = load_lanes(P + at + kLanes<Real>);
+    const auto x = load_lanes(from + at), y = load_lanes(from + at + kLanes<Real>);
+    store_lanes<Real>(load_lanes(re + place) + (a * x + b * y), re + place);
+    store_lanes<Real>(load_lanes(im + place) + (a * y - b * x), im + place);
+  });
+}
+
+// Few columns: threads share the images, in groups. More groups keep more threads busy, but each
+// one has sums of its own that are cleared and added. That takes about as long as kSumCost images
+// of their size. Many columns: one group, and threads share the columns.
+template <typename Real>
+Index WindowedFourier<Real>::groups(Index columns) const {
+  if (parts(columns) > 1) return 1;
+  const double worthwhile =
+      static_cast<double>(images() * pixels()) / (kSumCost * static_cast<double>(size()));
+  const Index fit = kSumBudget / (size() * columns);
+  return std::min(images(),
+                  std::clamp<Index>(std::min(static_cast<Index>(worthwhile), fit), 2, kMaxGroups));
+}
+
+// Into how many parts the columns are divided.
+template <typename Real>
+Index WindowedFourier<Real>::parts(Index columns) const {
+  return columns < kManyColumns ? 1 : kColumnParts;
+}
+
+template <typename Real>
+void WindowedFourier<Real>::spread(const ConstRows<Complex>& U, Spectra& spectra) const {
+  spectra.resize(U.cols(), size());
+  const PixelPlanes layout{rows_, cols_, 2 * U.cols(), 2 * U.outerStride(), spectra.plane};
+  parallel_blocks(cols_, kColBlock, [&](Index begin, Index end) {
+    to_planes(layout, begin, end, reals_of(U.data()), spectra.values.data());
+  });
+}
+
+// out = sum over the groups, in order. The sums are zero afterwards: they are near here, and would
+// be far when the next ones begin.
+template <typename Real>
+void WindowedFourier<Real>::collect(std::vector<Group>& groups, Rows<Complex> out) const {
+  const Spectra& first = groups[0].sums;
+  const PixelPlanes layout{rows_, cols_, 2 * out.cols(), 2 * out.outerStride(), first.plane};
+  std::vector<Real*> sums;
+  for (size_t g = 0; g < static_cast<size_t>(this->groups(out.cols())); ++g)
+    sums.push_back(groups[g].sums.values.data());
+  parallel_blocks(cols_, kColBlock, [&](Index begin, Index end) {
+    sum_of_planes(layout, begin, end, sums, reals_of(out.data()));
+  });
+}
+
+// For every image, group by group: there(task) for all parts of the columns, then between(image,
+// group), then back(task) for all parts again. Threads that share the columns wait for each other
+// once for each image: they take an image back and get the next one in one go. A thread takes the
+// same parts every time, and finds in its cache what it left there.
+template <typename Real>
+template <typename There, typename Between, typename Back>
+void WindowedFourier<Real>::over_images(Index columns, Workspace& work, const There& there,
+                                        const Between& between, const Back& back) const {
+  const Index count = groups(columns), pieces = parts(columns);
+  const Index shares = std::min<Index>(pieces, num_threads());
+  work.groups.resize(std::max(work.groups.size(), static_cast<size_t>(count)));
+  const auto run_group = [&](Index g) {
+    Group& group = work.groups[static_cast<size_t>(g)];
+    const Index begin = g * images() / count, end = (g + 1) * images() / count;
+    group.sums.resize(columns, size());
+    for (int slot = 0; slot < 2; ++slot) {
+      const Index numbers = columns * fft_->image_size();
+      if (group.images[slot].size() != numbers) group.images[slot].setZero(numbers);
+      group.partials[slot].resize((pieces - 1) * pixels());
+    }
+    for (Index l = begin; l <= end; ++l) {
+      parallel_blocks(shares, 1, [&](Index share, Index) {
+        const auto scratch = scratch_.borrow();
+        if (scratch->spectrum.size() == 0) *scratch = fft_->scratch();
+        for (Index p = share * pieces / shares; p < (share + 1) * pieces / shares; ++p) {
+          const Index first = p * columns / pieces, last = (p + 1) * columns / pieces;
+          if (l > begin) back(Task{l - 1, p, first, last, group, *scratch});
+          if (l < end) there(Task{l, p, first, last, group, *scratch});
+        }
+      });
+      if (l < end) between(l, group);
+    }
+  };
+  parallel_blocks(count, 1, [&](Index g, Index) { run_group(g); });
 }
 
 template <typename Real>
 void WindowedFourier<Real>::project(const ConstRows<Complex>& U, RowMatrix<Complex>& fields) const {
-  const Index k = U.cols(), n = pixels();
-  fields.resize(images() * n, k);
+  const Index k = U.cols();
+  fields.resize(images() * pixels(), k);
   if (k == 0) return;
-  Lease work(*this);
-  spread(U, (*work).spectra);
-  const auto& spectra = (*work).spectra;
-  over_groups(k, *work, [&](Index l, Complex*, Complex* image, Scratch& scratch) {
-    for (Index c = 0; c < k; ++c) {
-      load(l, spectra.data() + c * spectrum_stride(), scratch, image);
-      fields.col(c).segment(l * n, n) = line(image, n).matrix();
+  const auto work = workspaces_.borrow();
+  spread(U, work->spectra);
+  const auto there = [&](const Task& task) {
+    for (Index c = task.begin; c < task.end; ++c) {
+      Real* const image = task.picture(c, fft_->image_size());
+      load(task.image, work->spectra, c, task.scratch);
+      for (Index j = 0; j < low_cols_; j += kLanes<Real>)
+        fft_->write_strip(task.scratch, j, strip_of(image, j));
+      for (Index r = 0; r < low_rows_; ++r)
+        for (Index j = 0; j < low_cols_; ++j)
+          fields(task.image * pixels() + r * low_cols_ + j, c) = fft_->pixel(image, r, j);
     }
-  });
+  };
+  over_images(
+      k, *work, there, [](Index, Group&) {}, [](const Task&) {});
 }
 
 template <typename Real>
 void WindowedFourier<Real>::back_project(const RowMatrix<Complex>& fields,
                                          Rows<Complex> out) const {
-  const Index k = fields.cols(), n = pixels();
+  const Index k = fields.cols();
   if (k == 0) return;
-  Lease work(*this);
-  over_groups(k, *work, [&](Index l, Complex* sums, Complex* image, Scratch& scratch) {
-    for (Index c = 0; c < k; ++c) {
-      line(image, n) = fields.col(c).segment(l * n, n).array();
-      add(l, image, scratch, sums + c * spectrum_stride());
+  const auto work = workspaces_.borrow();
+  const auto back = [&](const Task& task) {
+    for (Index c = task.begin; c < task.end; ++c) {
+      Real* const image = task.picture(c, fft_->image_size());
+      for (Index r = 0; r < low_rows_; ++r)
+        for (Index j = 0; j < low_cols_; ++j)
+          fft_->set_pixel(image, r, j, fields(task.image * pixels() + r * low_cols_ + j, c));
+      for (Index j = 0; j < low_cols_; j += kLanes<Real>)
+        fft_->read_strip(strip_of(image, j), j, task.scratch);
+      add(task.image, task.scratch, task.group.sums, c);
     }
-  });
-  collect((*work).sums, out);
+  };
+  over_images(
+      k, *work, [](const Task&) {}, [](Index, Group&) {}, back);
+  collect(work->groups, out);
 }
 
 template <typename Real>
@@ -234,34 +305,64 @@ void WindowedFourier<Real>::residual_products(const ConstRows<Complex>& U, const
                                               const Vector<Real>& b, Vector<Real>& z,
                                               Rows<Complex> out) const {
   const Index k = U.cols(), n = pixels();
-  z = -b;
+  z.resize(b.size());
+  if (k == 0) z = -b;
   if (k == 0) return;
-  Lease work(*this);
-  spread(U, (*work).spectra);
-  const auto& spectra = (*work).spectra;
-  over_groups(k, *work, [&](Index l, Complex* sums, Complex* fields, Scratch& scratch) {
-    Real* const residual = z.data() + l * n;
-    for (Index c = 0; c < k; ++c) {
-      load(l, spectra.data() + c * spectrum_stride(), scratch, fields + c * image_stride());
-      add_intensity(d(c), fields + c * image_stride(), n, residual);
+  const auto work = workspaces_.borrow();
+  spread(U, work->spectra);
+  // Strip j of image c, and the same columns of real numbers.
+  const auto strip = [&](const Task& task, Index c, Index j, Real* values) {
+    return Strip<Real>{strip_of(task.picture(c, fft_->image_size()), j), values + j, low_cols_,
+                       low_rows_, low_cols_ - j};
+  };
+  const auto there = [&](const Task& task) {
+    Eigen::Map<Vector<Real>> sum(
+        task.part == 0 ? z.data() + task.image * n
+                       : task.group.partials[task.image % 2].data() + (task.part - 1) * n,
+        n);
+    if (task.part == 0)
+      sum = -b.segment(task.image * n, n);
+    else
+      sum.setZero();
+    for (Index c = task.begin; c < task.end; ++c) {
+      load(task.image, work->spectra, c, task.scratch);
+      for (Index j = 0; j < low_cols_; j += kLanes<Real>) {
+        const auto here = strip(task, c, j, sum.data());
+        fft_->write_strip(task.scratch, j, here.image);
+        add_intensity(d(c), here);
+      }
     }
-    for (Index c = 0; c < k; ++c) {
-      scale(residual, n, fields + c * image_stride());
-      add(l, fields + c * image_stride(), scratch, sums + c * spectrum_stride());
+  };
+  const auto between = [&](Index l, const Group& group) {
+    for (Index p = 0; p + 1 < parts(k); ++p)
+      z.segment(l * n, n) += group.partials[l % 2].segment(p * n, n);
+  };
+  const auto back = [&](const Task& task) {
+    for (Index c = task.begin; c < task.end; ++c) {
+      for (Index j = 0; j < low_cols_; j += kLanes<Real>) {
+        const auto here = strip(task, c, j, z.data() + task.image * n);
+        scale(here);
+        fft_->read_strip(here.image, j, task.scratch);
+      }
+      add(task.image, task.scratch, task.group.sums, c);
     }
-  });
-  collect((*work).sums, out);
+  };
+  over_images(k, *work, there, between, back);
+  collect(work->groups, out);
 }
 
 template <typename Real>
 Vector<Real> WindowedFourier<Real>::coverage(const Vector<Real>& image_weights) const {
   Vector<Real> total = Vector<Real>::Zero(size());
-  const auto pixel_count = static_cast<Real>(pixels());
+  const Band& rows = fft_->row_band();
   for (Index l = 0; l < images(); ++l) {
     const Window& window = windows_[static_cast<size_t>(l)];
-    for (Index r = 0; r < low_rows_; ++r)
-      total.segment((window.row + r) * cols_ + window.col, low_cols_) +=
-          image_weights(l) * pixel_count * transfer(l).col(r).cwiseAbs2();
+    const Real weight = image_weights(l) * static_cast<Real>(pixels());
+    for (Index r = rows.first; r < rows.last; ++r)
+      for (Index c = 0; c < low_cols_; ++c)
+        total((window.row + r) * cols_ + window.col + c) +=
+            weight *
+            std::norm(get_number(transfer(l) + c * fft_->spectrum_stride(), r - rows.first));
   }
   return total;
 }

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
-#include "core/fft.hpp"
+#include "core/band_fft.hpp"
+#include "core/shelf.hpp"
 #include "udv/recover/optics.hpp"
 
 namespace udv {
@@ -13,28 +13,20 @@ namespace udv {
 /// The linear map of imaging by Fourier transforms: image l of u is
 ///   psi_l = F^-1 (P_l o window_l(u)) / sqrt(pixels), or F instead of F^-1,
 /// with u a rows x cols array, window_l its part of the size of an image, F unnormalised and P_l a
-/// transfer function: one for all images, or one for each. Threads over groups of images; each
-/// group adds up windows of its own, and the groups are added in order: the same bits for any
-/// number of threads.
+/// transfer function: one for all images, or one for each. Threads share the images, in groups, or
+/// the columns of U, in parts. How many there are depends on the problem alone and their sums are
+/// added in order: the same bits for any number of threads.
 template <typename Real>
 class WindowedFourier {
  public:
   using Complex = std::complex<Real>;
 
-  enum class Direction { kInverse, kForward };
-
   WindowedFourier(Index rows, Index cols, std::vector<Window> windows,
-                  std::vector<RowMatrix<Complex>> transfer, Direction direction);
+                  const std::vector<RowMatrix<Complex>>& transfer, Fourier direction);
 
   Index size() const { return rows_ * cols_; }
   Index images() const { return static_cast<Index>(windows_.size()); }
   Index pixels() const { return low_rows_ * low_cols_; }
-  /// From one spectrum to the next in scratch memory: not a multiple of 4096 bytes, where the same
-  /// place of all of them would compete for one set of the cache.
-  Index spectrum_stride() const { return (size() + 511) / 512 * 512 + 8; }
-  /// From one image to the next in scratch memory: each begins at an aligned address.
-  Index image_stride() const { return (pixels() + 7) / 8 * 8; }
-
   /// psi of all images, one after the other: (images * pixels) x k.
   void project(const ConstRows<Complex>& U, RowMatrix<Complex>& fields) const;
   /// The adjoint of project.
@@ -47,33 +39,68 @@ class WindowedFourier {
 
  private:
   using Scratch = typename BandFft<Real>::Scratch;
+  // Columns of U or sums over images: for each one a plane of real and one of imaginary parts, as
+  // transposed arrays of rows x cols.
+  struct Spectra {
+    Vector<Real> values;
+    Index plane;
+
+    void resize(Index columns, Index size);
+    Index columns() const { return values.size() / (2 * plane); }
+    Real* real(Index c) { return values.data() + 2 * c * plane; }
+    const Real* real(Index c) const { return values.data() + 2 * c * plane; }
+  };
+  // Arrays of one group of images. What belongs to an image is there twice: while one image is on
+  // its way back, the next one comes.
+  struct Group {
+    Spectra sums;              // zero between calls
+    Vector<Real> images[2];    // one for each column
+    Vector<Real> partials[2];  // intensities of all but the first part of the columns
+  };
   // Arrays of one call, kept for the next one.
   struct Workspace {
-    std::vector<Complex> spectra, sums;
-    Vector<Complex> images;
-    std::vector<Scratch> scratch;  // one for each group
+    Spectra spectra;
+    std::vector<Group> groups;
   };
-  class Lease;
+  // Some columns of one image, and where they work.
+  struct Task {
+    Index image, part, begin, end;  // columns begin to end - 1
+    Group& group;
+    Scratch& scratch;
 
-  const RowMatrix<Complex>& transfer(Index l) const {
-    return transfer_[transfer_.size() == 1 ? 0 : static_cast<size_t>(l)];
+    Real* picture(Index c, Index size) const { return group.images[image % 2].data() + c * size; }
+  };
+
+  const Real* transfer(Index l) const {
+    return transfer_[transfer_.size() == 1 ? 0 : static_cast<size_t>(l)].data();
   }
-  void load(Index l, const Complex* spectrum, Scratch& scratch, Complex* image) const;
-  void add(Index l, Complex* image, Scratch& scratch, Complex* spectrum) const;
-  Index groups(Index columns) const;
-  void spread(const ConstRows<Complex>& U, std::vector<Complex>& spectra) const;
-  void collect(std::vector<Complex>& sums, Rows<Complex> out) const;
+  // Where the strip of column j of an image begins.
+  Real* strip_of(Real* image, Index j) const {
+    return image + j / kLanes<Real> * fft_->strip_size();
+  }
+  void set_transfer(const std::vector<RowMatrix<Complex>>& transfer, Fourier direction);
   template <typename Body>
-  void over_groups(Index columns, Workspace& work, const Body& body) const;
+  void over_window(Index l, const Body& body) const;
+  void prefetch(Index l, const Spectra& spectra, Index c) const;
+  void load(Index l, const Spectra& spectra, Index c, Scratch& scratch) const;
+  void add(Index l, Scratch& scratch, Spectra& sums, Index c) const;
+  Index groups(Index columns) const;
+  Index parts(Index columns) const;
+  void spread(const ConstRows<Complex>& U, Spectra& spectra) const;
+  void collect(std::vector<Group>& groups, Rows<Complex> out) const;
+  template <typename There, typename Between, typename Back>
+  void over_images(Index columns, Workspace& work, const There& there, const Between& between,
+                   const Back& back) const;
 
   Index rows_, cols_, low_rows_, low_cols_;
-  Direction direction_;
   std::vector<Window> windows_;
-  std::vector<RowMatrix<Complex>> transfer_;           // divided by sqrt(pixels)
-  Index first_row_, last_row_, first_col_, last_col_;  // where some transfer function is not zero
+  // Its band are the rows in which some transfer function is not zero; spans_ those of each column,
+  // counted from there, in blocks.
   std::unique_ptr<BandFft<Real>> fft_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Workspace>> idle_;
+  std::vector<Band> spans_;
+  std::vector<Vector<Real>> transfer_;  // divided by sqrt(pixels), as spectra of fft_
+  mutable Shelf<Workspace> workspaces_;
+  mutable Shelf<Scratch> scratch_;
 };
 
 }  // namespace udv

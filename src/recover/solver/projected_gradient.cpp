@@ -56,9 +56,7 @@ void ProjectedGradient<Scalar>::drop_dead_columns(State& state) const {
   if (state.factors.method().diagonal && state.ball_active) {
     dead.clear();
     // A weight at its bound may grow again as long as its vectors are there.
-    const Stack<Scalar>& Z = state.factors.stack();
-    const Reals<Scalar> lengths =
-        (Z.U().colwise().norm().array() * Z.V().colwise().norm().array()).transpose();
+    const Reals<Scalar> lengths = state.factors.lengths();
     const double shortest = options_.dead_share * lengths.maxCoeff();
     for (Index c = 0; c < magnitudes.size(); ++c)
       if (!(magnitudes(c) > threshold) && (state.factors.d()(c) > 0 || !(lengths(c) > shortest)))

@@ -34,10 +34,7 @@ IterationRecord record_of(const BasicGradientState<Scalar>& state, Index iterati
 // d_j |u_j| |v_j|, largest first.
 template <typename Scalar>
 Vector<double> column_sizes(const Factorization<Scalar>& factors) {
-  const auto& Z = factors.stack();
-  Vector<double> sizes = (factors.d().array() * Z.U().colwise().norm().transpose().array() *
-                          Z.V().colwise().norm().transpose().array())
-                             .template cast<double>();
+  Vector<double> sizes = factors.magnitudes();
   std::sort(sizes.begin(), sizes.end(), std::greater<>());
   return sizes;
 }
@@ -104,7 +101,7 @@ void Recorder::keep_columns(const BasicGradientState<Scalar>& state) {
   for (const Index name : state.names) num_columns_ = std::max(num_columns_, name + 1);
   Vector<double> norms = Vector<double>::Zero(num_columns_);
   Vector<double> d = Vector<double>::Zero(num_columns_);
-  const Reals<Scalar> present = state.factors.stack().U().colwise().norm().transpose();
+  const Reals<Scalar> present = state.factors.norms_of_u();
   for (size_t c = 0; c < state.names.size(); ++c) {
     norms(state.names[c]) = present(static_cast<Index>(c));
     d(state.names[c]) = state.factors.d()(static_cast<Index>(c));

@@ -62,6 +62,9 @@ class Factorization {
   bool project(double alpha);
 
   double norm_u() const;
+  /// |u_c|, and |u_c| |v_c|.
+  Reals<Scalar> norms_of_u() const;
+  Reals<Scalar> lengths() const;
   /// d_c |u_c| |v_c|: the size of each column's part of X.
   Vector<double> magnitudes() const;
   /// Columns whose part of X is zero and stays zero: u_c = 0 and v_c = 0, or one of them and d_c.

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+#include "lane_fft.hpp"
+
+#include <fftw3.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <mutex>
+#include <numbers>
+#include <utility>
+
+#include "pack.hpp"
+#include "udv/core/error.hpp"
+
+namespace udv {
+namespace {
+
+/// One complex number in each lane.
+template <typename Real>
+struct Complexes {
+  Lanes<Real> re, im;
+
+  UDV_INLINE friend Complexes operator+(const Complexes& a, const Complexes& b) {
+    return {a.re + b.re, a.im + b.im};
+  }
+  UDV_INLINE friend Complexes operator-(const Complexes& a, const Complexes& b) {
+    return {a.re - b.re, a.im - b.im};
+  }
+  UDV_INLINE friend Complexes operator*(Real s, const Complexes& a) { return {s * a.re, s * a.im}; }
+};
+
+// a + i b, and a - i b.
+template <typename Real>
+UDV_INLINE Complexes<Real> plus_i(const Complexes<Real>& a, const Complexes<Real>& b) {
+  return {a.re - b.im, a.im + b.re};
+}
+template <typename Real>
+UDV_INLINE Complexes<Real> minus_i(const Complexes<Real>& a, const Complexes<Real>& b) {
+  return {a.re + b.im, a.im - b.re};
+}
+
+// cos(2 pi k / n) and sin(2 pi k / n) for the compiler: sum of the series, |argument| <= pi.
+constexpr double cosine(int k, int n, bool sine = false) {
+  k %= n;
+  if (2 * k > n) k -= n;
+  const long double x = 2 * std::numbers::pi_v<long double> * k / n;
+  long double term = sine ? x : 1, sum = 0;
+  for (int i = sine ? 2 : 1; i < 40; i += 2) {
+    sum += term;
+    term *= -x * x / (i * (i + 1));
+  }
+  return static_cast<double>(sum);
+}
+constexpr double sine(int k, int n) {
+  return cosine(k, n, true);
+}
+
+/// The transform of R numbers in registers, a_k <- sum_j a_j exp(-2 pi i j k / R).
+/// For an odd prime: with sums s_j = a_j + a_{R-j} and differences t_j = a_j - a_{R-j},
+///   a_k = a_0 + sum_j cos(2 pi j k / R) s_j  -  i sum_j sin(2 pi j k / R) t_j.
+template <int R>
+struct Butterfly {
+  template <typename Real>
+  UDV_INLINE static void run(std::array<Complexes<Real>, R>& a) {
+    constexpr int kHalf = R / 2;
+    std::array<Complexes<Real>, kHalf> sum, difference;
+#pragma GCC unroll 16
+    for (int j = 1; j <= kHalf; ++j) {
+      sum[j - 1] = a[j] + a[R - j];
+      difference[j - 1] = a[j] - a[R - j];
+    }
+    const Complexes<Real> first = a[0];
+    each<Real>(a, first, sum, difference, std::make_integer_sequence<int, kHalf>());
+#pragma GCC unroll 16
+    for (int j = 0; j < kHalf; ++j) a[0] = a[0] + sum[j];
+  }
+
+ private:
+  template <typename Real, typename Half, int... K>
+  UDV_INLINE static void each(std::array<Complexes<Real>, R>& a, const Complexes<Real>& first,
+                              const Half& sum, const Half& difference,
+                              std::integer_sequence<int, K...> indices) {
+    (pair<Real, K + 1>(a, first, sum, difference, indices), ...);
+  }
+  template <typename Real, int K, typename Half, int... J>
+  UDV_INLINE static void pair(std::array<Complexes<Real>, R>& a, const Complexes<Real>& first,
+                              const Half& sum, const Half& difference,
+                              std::integer_sequence<int, J...>) {
+    Complexes<Real> even = first;
+    ((even = even + static_cast<Real>(cosine((J + 1) * K, R)) * sum[J]), ...);
+    Complexes<Real> odd = static_cast<Real>(sine(K, R)) * difference[0];
+    ((J > 0 ? void(odd = odd + static_cast<Real>(sine((J + 1) * K, R)) * difference[J]) : void()),
+     ...);
+    a[K] = minus_i(even, odd);
+    a[R - K] = plus_i(even, odd);
+  }
+};
+
+template <>
+struct Butterfly<2> {
+  template <typename Real>
+  UDV_INLINE static void run(std::array<Complexes<Real>, 2>& a) {
+    a = {a[0] + a[1], a[0] - a[1]};
+  }
+};
+
+template <>
+struct Butterfly<4> {
+  template <typename Real>
+  UDV_INLINE static void run(std::array<Complexes<Real>, 4>& a) {
+    const Complexes<Real> s0 = a[0] + a[2], t0 = a[0] - a[2], s1 = a[1] + a[3], t1 = a[1] - a[3];
+    a = {s0 + s1, minus_i(t0, t1), s0 - s1, plus_i(t0, t1)};
+  }
+};
+
+// Even and odd samples, a_k = e_k + exp(-2 pi i k / 8) o_k.
+template <>
+struct Butterfly<8> {
+  template <typename Real>
+  UDV_INLINE static void run(std::array<Complexes<Real>, 8>& a) {
+    std::array<Complexes<Real>, 4> e = {a[0], a[2], a[4], a[6]}, o = {a[1], a[3], a[5], a[7]};
+    Butterfly<4>::run(e);
+    Butterfly<4>::run(o);
+    constexpr Real kRoot = std::numbers::sqrt2_v<Real> / 2;
+    const Complexes<Real> o1 = minus_i(o[1], o[1]), o3 = plus_i(o[3], o[3]);  // times sqrt(2)
+    a = {e[0] + o[0], e[1] + kRoot * o1, minus_i(e[2], o[2]), e[3] - kRoot * o3,
+         e[0] - o[0], e[1] - kRoot * o1, plus_i(e[2], o[2]),  e[3] + kRoot * o3};
+  }
+};
+
+/// R = 2 Q with Q odd needs no factors between the two (Good and Thomas): sample (Q i + 2 j) mod R
+/// is sample j of row i, and value k is value k mod 2 of column k mod Q.
+template <int Q>
+struct TwiceOdd {
+  template <typename Real>
+  UDV_INLINE static void run(std::array<Complexes<Real>, 2 * Q>& a) {
+    std::array<Complexes<Real>, Q> rows[2];
+#pragma GCC unroll 16
+    for (int i = 0; i < 2; ++i) {
+#pragma GCC unroll 16
+      for (int j = 0; j < Q; ++j) rows[i][j] = a[(Q * i + 2 * j) % (2 * Q)];
+      Butterfly<Q>::run(rows[i]);
+    }
+#pragma GCC unroll 16
+    for (int k = 0; k < 2 * Q; ++k)
+      a[k] = k % 2 == 0 ? rows[0][k % Q] + rows[1][k % Q] : rows[0][k % Q] - rows[1][k % Q];
+  }
+};
+template <>
+struct Butterfly<6> : TwiceOdd<3> {};
+template <>
+struct Butterfly<10> : TwiceOdd<5> {};
+
+// Steps from sample to sample of a butterfly's input and output.
+struct Steps {
+  Index from, to;
+};
+
+// One butterfly, its results times the twiddles where there are any. An inverse transform is a
+// forward one with real and imaginary parts exchanged.
+template <int R, Fourier D, bool Twiddled, typename Real>
+UDV_INLINE void butterfly(const Real* from, Real* to, Steps steps, const Real* w) {
+  constexpr int kRe = D == Fourier::kForward ? 0 : kLanes<Real>, kIm = kLanes<Real> - kRe;
+  std::array<Complexes<Real>, R> a;
+#pragma GCC unroll 16
+  for (int k = 0; k < R; ++k, from += steps.from)
+    a[k] = {load_lanes(from + kRe), load_lanes(from + kIm)};
+  Butterfly<R>::run(a);
+#pragma GCC unroll 16
+  for (int k = 0; k < R; ++k, to += steps.to) {
+    if (Twiddled && k > 0) {
+      const Real c = w[2 * k - 2], s = w[2 * k - 1];
+      a[k] = {c * a[k].re - s * a[k].im, s * a[k].re + c * a[k].im};
+    }
+    store_lanes<Real>(a[k].re, to + kRe);
+    store_lanes<Real>(a[k].im, to + kIm);
+  }
+}
+
+// One factor of a transform after Stockham: sample q + s (p + m k) becomes q + s (R p + k), with
+// m groups p and stride s; no reordering is left at the end.
+template <int R, Fourier D, typename Real>
+void pass(Index m, Index s, const Real* w, const Real* from, Index from_stride, Real* to,
+          Index to_stride) {
+  const Steps steps = {s * m * from_stride, s * to_stride};
+  for (Index q = 0; q < s; ++q)
+    butterfly<R, D, false>(from + q * from_stride, to + q * to_stride, steps, w);
+  for (Index p = 1; p < m; ++p, w += 2 * (R - 1))
+    for (Index q = 0; q < s; ++q)
+      butterfly<R, D, true>(from + (q + s * p) * from_stride, to + (q + s * R * p) * to_stride,
+                            steps, w);
+}
+
+// The first of several factors, s = 1, to memory without gaps: steps that the compiler knows.
+template <int R, Fourier D, typename Real>
+void first_pass(Index m, const Real* w, const Real* from, Index from_stride, Real* to) {
+  const Steps steps = {m * from_stride, kBlock<Real>};
+  butterfly<R, D, false>(from, to, steps, w);
+  for (Index p = 1; p < m; ++p, w += 2 * (R - 1))
+    butterfly<R, D, true>(from + p * from_stride, to + R * p * kBlock<Real>, steps, w);
+}
+
+// Few and large factors first: every factor is a pass over the samples.
+constexpr std::array kRadices = {10, 8, 7, 6, 5, 4, 3, 2, 11, 13};
+
+// Calls body(std::integral_constant<int, R>) with R = radix.
+template <typename Body>
+void with_radix(int radix, const Body& body) {
+  const auto dispatch = [&]<size_t... I>(std::index_sequence<I...>) {
+    ((radix == kRadices[I] ? body(std::integral_constant<int, kRadices[I]>()) : void()), ...);
+  };
+  dispatch(std::make_index_sequence<kRadices.size()>());
+}
+
+// The radices of a length, none where a factor has no butterfly.
+std::vector<int> radices_of(Index length) {
+  std::vector<int> radices;
+  for (const int radix : kRadices)
+    while (length % radix == 0) {
+      radices.push_back(radix);
+      length /= radix;
+    }
+  if (length != 1) radices.clear();
+  return radices;
+}
+
+// exp(-2 pi i p k / (radix groups)) for p = 1 to groups - 1 and k = 1 to radix - 1, as pairs.
+template <typename Real>
+std::vector<Real> twiddles_of(int radix, Index groups) {
+  std::vector<Real> twiddles;
+  for (Index p = 1; p < groups; ++p)
+    for (int k = 1; k < radix; ++k) {
+      const double angle =
+          -2 * std::numbers::pi * static_cast<double>(p * k) / static_cast<double>(radix * groups);
+      twiddles.push_back(static_cast<Real>(std::cos(angle)));
+      twiddles.push_back(static_cast<Real>(std::sin(angle)));
+    }
+  return twiddles;
+}
+
+/// FFTW's names for one precision.
+template <typename Real>
+struct FftwApi;
+
+template <>
+struct FftwApi<double> {
+  using Plan = fftw_plan;
+  using Dimension = fftw_iodim64;
+  static constexpr auto plan = fftw_plan_guru64_split_dft;
+  static constexpr auto execute = fftw_execute_split_dft;
+  static constexpr auto destroy = fftw_destroy_plan;
+};
+
+template <>
+struct FftwApi<float> {
+  using Plan = fftwf_plan;
+  using Dimension = fftwf_iodim64;
+  static constexpr auto plan = fftwf_plan_guru64_split_dft;
+  static constexpr auto execute = fftwf_execute_split_dft;
+  static constexpr auto destroy = fftwf_destroy_plan;
+};
+
+// FFTW's planner is not safe for threads; its executor is.
+std::mutex planner;
+
+}  // namespace
+
+/// A plan of FFTW for one LaneFft, estimated: the same bits on every run. Both parts of a number
+/// must have the distance that they had for the planner.
+template <typename Real>
+class LaneFft<Real>::Fftw {
+ public:
+  Fftw(Index length, Fourier direction, Index from_stride, Index to_stride)
+      : re_(direction == Fourier::kForward ? 0 : kLanes<Real>), im_(kLanes<Real> - re_) {
+    const std::lock_guard lock(planner);
+    const typename Api::Dimension samples = {length, from_stride, to_stride},
+                                  lanes = {kLanes<Real>, 1, 1};
+    // The planner looks at the addresses alone, and not at the data, when it estimates.
+    Vector<Real> from(length * from_stride), to(length * to_stride);
+    plan_ = Api::plan(1, &samples, 1, &lanes, from.data() + re_, from.data() + im_, to.data() + re_,
+                      to.data() + im_, FFTW_ESTIMATE | FFTW_UNALIGNED);
+    require(plan_ != nullptr, "fft: no plan for transforms of length ", length);
+  }
+  ~Fftw() {
+    const std::lock_guard lock(planner);
+    Api::destroy(plan_);
+  }
+  Fftw(const Fftw&) = delete;
+  Fftw& operator=(const Fftw&) = delete;
+
+  void run(const Real* from, Real* to) const {
+    auto* const in = const_cast<Real*>(from);  // FFTW leaves the input of such plans as it is
+    Api::execute(plan_, in + re_, in + im_, to + re_, to + im_);
+  }
+
+ private:
+  using Api = FftwApi<Real>;
+  Index re_, im_;
+  typename Api::Plan plan_;
+};
+
+template <typename Real>
+LaneFft<Real>::LaneFft(Index length, Fourier direction, Index from_stride, Index to_stride)
+    : length_(length), direction_(direction), from_stride_(from_stride), to_stride_(to_stride) {
+  Index stride = 1;
+  for (const int radix : radices_of(length)) {
+    const Index groups = length / (stride * radix);
+    factors_.push_back({radix, groups, stride, twiddles_of<Real>(radix, groups)});
+    stride *= radix;
+  }
+  if (factors_.empty()) fftw_ = std::make_unique<Fftw>(length, direction, from_stride, to_stride);
+}
+
+template <typename Real>
+LaneFft<Real>::~LaneFft() = default;
+
+template <typename Real>
+void LaneFft<Real>::run(const Real* from, Real* to, Real* scratch) const {
+  if (fftw_)
+    fftw_->run(from, to);
+  else if (direction_ == Fourier::kForward)
+    run_passes<Fourier::kForward>(from, to, scratch);
+  else
+    run_passes<Fourier::kInverse>(from, to, scratch);
+}
+
+// From one half of the scratch memory to the other, and to the result at last.
+template <typename Real>
+template <Fourier D>
+void LaneFft<Real>::run_passes(const Real* from, Real* to, Real* scratch) const {
+  Index from_stride = from_stride_;
+  for (size_t f = 0; f < factors_.size(); ++f) {
+    const auto& [radix, groups, stride, twiddles] = factors_[f];
+    const Real* const w = twiddles.data();
+    const bool last = f + 1 == factors_.size();
+    Real* const half = scratch + static_cast<Index>(f % 2) * length_ * kBlock<Real>;
+    with_radix(radix, [&, m = groups, s = stride]<int R>(std::integral_constant<int, R>) {
+      if (last)
+        pass<R, D>(m, s, w, from, from_stride, to, to_stride_);
+      else if (f == 0)
+        first_pass<R, D>(m, w, from, from_stride, half);
+      else
+        pass<R, D>(m, s, w, from, from_stride, half, kBlock<Real>);
+    });
+    from = half;
+    from_stride = kBlock<Real>;
+  }
+}
+
+template <typename Real>
+void lanes_to_lines(const Real* lanes, Index count, Real* lines, Index line_stride) {
+  Square<Real> square;
+  for (Index c = 0; c < count; c += kLanes<Real>)
+    for (const int part : {0, kLanes<Real>}) {
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes<Real>; ++i)
+        square[i] = load_lanes(lanes + (c + i) * kBlock<Real> + part);
+      transpose<Real>(square);
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes<Real>; ++i)
+        store_lanes<Real>(square[i], lines + i * line_stride + 2 * c + part);
+    }
+}
+
+template class LaneFft<float>;
+template class LaneFft<double>;
+template void lanes_to_lines(const float*, Index, float*, Index);
+template void lanes_to_lines(const double*, Index, double*, Index);
+
+}  // namespace udv
