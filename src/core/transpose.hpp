@@ -32,6 +32,36 @@ UDV_INLINE void store_lanes(Lanes<Real> values, Real* to) {
   store_pack<Real, kLanes<Real>>(values, to);
 }
 
+namespace detail {
+
+// Entries first, first + 1, ... of a and b by turns.
+template <int First, typename Real, int... I>
+UDV_INLINE Lanes<Real> by_turns(Lanes<Real> a, Lanes<Real> b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (First + I / 2 + (I % 2) * kLanes<Real>)...);
+}
+// Every second entry of a followed by b.
+template <int First, typename Real, int... I>
+UDV_INLINE Lanes<Real> every_second(Lanes<Real> a, Lanes<Real> b,
+                                    std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (First + 2 * I)...);
+}
+
+}  // namespace detail
+
+/// Real and imaginary parts to kLanes complex numbers in memory, and back.
+template <typename Real>
+UDV_INLINE void store_interleaved(Lanes<Real> re, Lanes<Real> im, Real* to) {
+  constexpr auto kAll = std::make_integer_sequence<int, kLanes<Real>>();
+  store_lanes<Real>(detail::by_turns<0, Real>(re, im, kAll), to);
+  store_lanes<Real>(detail::by_turns<kLanes<Real> / 2, Real>(re, im, kAll), to + kLanes<Real>);
+}
+template <typename Real>
+UDV_INLINE std::pair<Lanes<Real>, Lanes<Real>> load_interleaved(const Real* from) {
+  constexpr auto kAll = std::make_integer_sequence<int, kLanes<Real>>();
+  const Lanes<Real> a = load_lanes(from), b = load_lanes(from + kLanes<Real>);
+  return {detail::every_second<0, Real>(a, b, kAll), detail::every_second<1, Real>(a, b, kAll)};
+}
+
 /// kLanes x kLanes numbers, a row in each register.
 template <typename Real>
 using Square = std::array<Lanes<Real>, static_cast<std::size_t>(kLanes<Real>)>;

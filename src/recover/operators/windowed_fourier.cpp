@@ -58,6 +58,29 @@ template <typename Real>
   });
 }
 
+// One row of a strip and the same numbers of a field, `stride` from one to the next.
+template <typename Real>
+UDV_INLINE void row_to_field(const Real* row, Index width, std::complex<Real>* field,
+                             Index stride) {
+  if (stride == 1 && width >= kLanes<Real>)
+    store_interleaved<Real>(load_lanes(row), load_lanes(row + kLanes<Real>), reals_of(field));
+  else
+    for (Index i = 0; i < std::min<Index>(width, kLanes<Real>); ++i)
+      field[i * stride] = get_number(row, i);
+}
+template <typename Real>
+UDV_INLINE void row_from_field(const std::complex<Real>* field, Index stride, Index width,
+                               Real* row) {
+  if (stride == 1 && width >= kLanes<Real>) {
+    const auto [re, im] = load_interleaved<Real>(reals_of(field));
+    store_lanes<Real>(re, row);
+    store_lanes<Real>(im, row + kLanes<Real>);
+  } else {
+    for (Index i = 0; i < std::min<Index>(width, kLanes<Real>); ++i)
+      set_number(row, i, field[i * stride]);
+  }
+}
+
 // From the first to the last flag that is set; empty where none is.
 template <typename Flags>
 Band band_of(const Flags& flags) {
@@ -222,14 +245,12 @@ void WindowedFourier<Real>::collect(std::vector<Group>& groups, Rows<Complex> ou
 
 // For every image, group by group: there(task) for all parts of the columns, then between(image,
 // group), then back(task) for all parts again. Threads that share the columns wait for each other
-// once for each image: they take an image back and get the next one in one go. A thread takes the
-// same parts every time, and finds in its cache what it left there.
+// once for each image: they take an image back and get the next one in one go.
 template <typename Real>
 template <typename There, typename Between, typename Back>
 void WindowedFourier<Real>::over_images(Index columns, Workspace& work, const There& there,
                                         const Between& between, const Back& back) const {
   const Index count = groups(columns), pieces = parts(columns);
-  const Index shares = std::min<Index>(pieces, num_threads());
   work.groups.resize(std::max(work.groups.size(), static_cast<size_t>(count)));
   const auto run_group = [&](Index g) {
     Group& group = work.groups[static_cast<size_t>(g)];
@@ -241,14 +262,12 @@ void WindowedFourier<Real>::over_images(Index columns, Workspace& work, const Th
       group.partials[slot].resize((pieces - 1) * pixels());
     }
     for (Index l = begin; l <= end; ++l) {
-      parallel_blocks(shares, 1, [&](Index share, Index) {
+      parallel_blocks(pieces, 1, [&](Index p, Index) {
         const auto scratch = scratch_.borrow();
         if (scratch->spectrum.size() == 0) *scratch = fft_->scratch();
-        for (Index p = share * pieces / shares; p < (share + 1) * pieces / shares; ++p) {
-          const Index first = p * columns / pieces, last = (p + 1) * columns / pieces;
-          if (l > begin) back(Task{l - 1, p, first, last, group, *scratch});
-          if (l < end) there(Task{l, p, first, last, group, *scratch});
-        }
+        const Index first = p * columns / pieces, last = (p + 1) * columns / pieces;
+        if (l > begin) back(Task{l - 1, p, first, last, group, *scratch});
+        if (l < end) there(Task{l, p, first, last, group, *scratch});
       });
       if (l < end) between(l, group);
     }
@@ -265,13 +284,14 @@ void WindowedFourier<Real>::project(const ConstRows<Complex>& U, RowMatrix<Compl
   spread(U, work->spectra);
   const auto there = [&](const Task& task) {
     for (Index c = task.begin; c < task.end; ++c) {
-      Real* const image = task.picture(c, fft_->image_size());
+      Real* const strip = task.picture(c, fft_->image_size());
       load(task.image, work->spectra, c, task.scratch);
-      for (Index j = 0; j < low_cols_; j += kLanes<Real>)
-        fft_->write_strip(task.scratch, j, strip_of(image, j));
-      for (Index r = 0; r < low_rows_; ++r)
-        for (Index j = 0; j < low_cols_; ++j)
-          fields(task.image * pixels() + r * low_cols_ + j, c) = fft_->pixel(image, r, j);
+      for (Index j = 0; j < low_cols_; j += kLanes<Real>) {
+        fft_->write_strip(task.scratch, j, strip);
+        for (Index r = 0; r < low_rows_; ++r)
+          row_to_field(strip + r * kBlock<Real>, low_cols_ - j,
+                       &fields(task.image * pixels() + r * low_cols_ + j, c), k);
+      }
     }
   };
   over_images(
@@ -286,12 +306,13 @@ void WindowedFourier<Real>::back_project(const RowMatrix<Complex>& fields,
   const auto work = workspaces_.borrow();
   const auto back = [&](const Task& task) {
     for (Index c = task.begin; c < task.end; ++c) {
-      Real* const image = task.picture(c, fft_->image_size());
-      for (Index r = 0; r < low_rows_; ++r)
-        for (Index j = 0; j < low_cols_; ++j)
-          fft_->set_pixel(image, r, j, fields(task.image * pixels() + r * low_cols_ + j, c));
-      for (Index j = 0; j < low_cols_; j += kLanes<Real>)
-        fft_->read_strip(strip_of(image, j), j, task.scratch);
+      Real* const strip = task.picture(c, fft_->image_size());
+      for (Index j = 0; j < low_cols_; j += kLanes<Real>) {
+        for (Index r = 0; r < low_rows_; ++r)
+          row_from_field(&fields(task.image * pixels() + r * low_cols_ + j, c), k, low_cols_ - j,
+                         strip + r * kBlock<Real>);
+        fft_->read_strip(strip, j, task.scratch);
+      }
       add(task.image, task.scratch, task.group.sums, c);
     }
   };
