@@ -121,10 +121,11 @@ double in_mib(double bytes) {
   return bytes / (1024.0 * 1024.0);
 }
 
-// Measurements and residuals, spectra of all columns with gradient and sums of the groups.
-double memory_estimate(const Operator& op, Index columns) {
+// Measurements and residuals; all columns as factors, gradient, spectra and sums. A run of the
+// gradient method alone has all of them in its result as well, where the auto mode keeps one.
+double memory_estimate(const Operator& op, Index columns, bool automatic) {
   const auto n = static_cast<double>(op.num_measurements()), p = static_cast<double>(op.rows());
-  return 8 * 6 * n + 8 * p * static_cast<double>(columns) * 10;
+  return 8 * 6 * n + 8 * p * static_cast<double>(columns) * (automatic ? 10 : 20);
 }
 
 PtychographyOptions image_options(const PtychoFlags& flags) {
@@ -231,7 +232,7 @@ ExitCode run_ptycho(PtychoFlags flags) {
   if (!flags.common.quiet)
     fmt::print("  {} images of {} x {} -> {} x {}, about {:.0f} MiB\n", split.used->images(),
                data.pupil.rows(), data.pupil.cols(), data.rows, data.cols,
-               in_mib(memory_estimate(*split.used, columns)));
+               in_mib(memory_estimate(*split.used, columns, automatic)));
 
   auto found = std::make_shared<PtychographyResult>();
   if (automatic)

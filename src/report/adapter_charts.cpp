@@ -28,26 +28,39 @@ std::optional<Place> place_of(const std::string& block) {
   return Place{std::stol(digits.substr(0, end)), block.substr(last + 1)};
 }
 
-}  // namespace
-
-std::vector<Json> adapter_pruning_chart(const std::string& title,
-                                        const std::vector<ChartRun>& runs) {
+// One line for each run whose pruning.csv has this column.
+std::vector<Series> pruning_series(const std::vector<ChartRun>& runs, const char* column) {
   std::vector<Series> series;
   for (const ChartRun& run : runs) {
     const fs::path path = run.view->folder / "pruning.csv";
     if (!fs::exists(path)) continue;
     const NumberTable table = read_numbers(path);
-    if (!table.contains("ratio") || !table.contains("perplexity")) continue;
+    if (!table.contains("ratio") || !table.contains(column)) continue;
     Series one;
     one.name = run.label;
     one.dash = run.view->classical();
     one.color = run.color;
     one.x = table.at("ratio");
-    one.y = table.at("perplexity");
+    one.y = table.at(column);
     series.push_back(std::move(one));
   }
-  if (series.empty()) return {};
-  Json block = lines_block(title, {"parameters left", true}, {"perplexity", true}, series);
+  return series;
+}
+
+}  // namespace
+
+std::vector<Json> adapter_pruning_chart(const std::string& title,
+                                        const std::vector<ChartRun>& runs) {
+  const auto perplexity = pruning_series(runs, "perplexity");
+  const auto energy = pruning_series(runs, "energy");
+  const Axis left{"parameters left", true};
+  Json block;
+  if (!perplexity.empty())
+    block = lines_block(title, left, {"perplexity", true}, perplexity);
+  else if (!energy.empty())
+    block = lines_block("Energy that every block keeps", left, {"energy", false}, energy);
+  else
+    return {};
   block["points"] = true;
   return {block};
 }

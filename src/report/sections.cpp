@@ -34,6 +34,7 @@ constexpr Figure kFigures[] = {{"rank", "rank"},
                                {"rank_99", "rank at 99 % energy"},
                                {"live_width", "live neurons"},
                                {"parameters", "parameters"},
+                               {"blocks_kept", "blocks left"},
                                {"iterations", "iterations"},
                                {"runs", "runs"}};
 
@@ -61,6 +62,16 @@ void add_live_facts(const Json& live, Facts& facts) {
       facts.emplace_back(key, shown(live[key].get<double>()));
 }
 
+// "9040 → 2259" where run.json has such a pair.
+std::string before_and_after(const Json& run, const char* key) {
+  const auto at = run.find(key);
+  if (at == run.end() || !at->is_object()) return "";
+  const auto before = at->find("before"), after = at->find("after");
+  const bool pair =
+      before != at->end() && after != at->end() && before->is_number() && after->is_number();
+  return pair ? shown(before->get<double>()) + " → " + shown(after->get<double>()) : "";
+}
+
 Facts facts_of(const RunView& run) {
   Facts facts;
   if (run.run.empty() && run.live.is_object()) add_live_facts(run.live, facts);
@@ -71,7 +82,10 @@ Facts facts_of(const RunView& run) {
   add(run.text("method").empty() ? "variant" : "method", method_of(run));
   add("optimizer", run.text("optimizer"));
   for (const Figure& figure : kFigures)
-    if (const auto value = run.number(figure.key)) add(figure.shown, shown(*value));
+    if (const auto value = run.number(figure.key))
+      add(figure.shown, shown(*value));
+    else
+      add(figure.shown, before_and_after(run.run, figure.key));
   add("certificate", verdict_of(run));
   add("stopped", run.text("stop_reason"));
   if (const auto seconds = run.number("seconds")) add("time", duration(*seconds));

@@ -52,6 +52,7 @@ TEST_F(AdapterCommands, PruneKeepsTheFormat) {
 
 TEST_F(AdapterCommands, PruneTellsWhatItDid) {
   ASSERT_EQ(cli_.run("prune native --energy 0.8 --out out --quiet").code, 0);
+  EXPECT_NE(cli_.text("out/report.html").find("Energy that every block keeps"), std::string::npos);
   const net::AdapterPruning pruning(small_adapter());
   const auto ranks = pruning.ranks_of_energy(0.8);
   const Json run = cli_.run_json();
