@@ -145,10 +145,10 @@ Observer stop_on_interrupt() {
 }
 
 void say_interrupted(const std::filesystem::path& folder) {
-  std::fputs(fmt::format("udv: interrupted; go on with the same command and --out {} --resume\n",
-                         folder.string())
-                 .c_str(),
-             stderr);
+  const std::string hint =
+      folder.empty() ? ""
+                     : "; go on with the same command and --out " + folder.string() + " --resume";
+  std::fputs(("udv: interrupted" + hint + "\n").c_str(), stderr);
 }
 
 }  // namespace udv::cli

@@ -58,7 +58,7 @@ Observer time_limit_from_now(double seconds);
 /// Wants to stop once Ctrl-C was pressed.
 Observer stop_on_interrupt();
 
-/// "udv: interrupted; go on with ..." on standard error.
+/// "udv: interrupted; go on with ..." on standard error; no hint where there is no folder.
 void say_interrupted(const std::filesystem::path& folder);
 
 }  // namespace udv::cli

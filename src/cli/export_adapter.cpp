@@ -10,6 +10,10 @@ namespace udv::cli {
 
 void write_adapter_files(const std::filesystem::path& folder, const net::Adapter& adapter,
                          net::AdapterKind kind, bool compact) {
+  for (const net::AdapterBlock& block : adapter.blocks)
+    require<IoError>(block.A.allFinite() && block.d.allFinite() && block.B.allFinite(),
+                     folder.string(), ": block '", block.name,
+                     "' is too large for single precision: its factors are not finite");
   if (kind == net::AdapterKind::kPeft)
     net::write_peft(folder, adapter, compact ? net::PeftForm::kCompact : net::PeftForm::kPadded);
   else

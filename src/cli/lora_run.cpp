@@ -199,7 +199,7 @@ class LoraTraining {
       export_adapter(net::read_adapter(folder_ / "model.safetensors"));
       return figures;
     } catch (const Json::exception& error) {
-      throw IoError(message(path.string(), ": damaged: ", error.what()));
+      throw IoError(message(path.string(), ": damaged: ", io::detail::problem_of(error)));
     }
   }
 

@@ -23,11 +23,6 @@ constexpr Setup kCommands[] = {setup_demo,     setup_complete,  setup_sense,   s
                                setup_planted,  setup_reproduce, setup_report,  setup_watch,
                                setup_finetune, setup_lora,      setup_generate};
 
-int usage_error(const CLI::App& program, const CLI::ParseError& error) {
-  const auto code = program.exit(error);  // prints help, version or the message
-  return code == 0 ? kDone : kWrongUsage;
-}
-
 // Not fmt::print, which throws where standard error is closed.
 int fail(ExitCode code, const std::string& text) {
   std::fputs(("udv: " + text + "\n").c_str(), stderr);
@@ -43,11 +38,12 @@ void check_command(const CLI::App& program, const std::vector<std::string>& argu
 }
 
 // A full disk is an error; a stream that the caller closed is not.
-void require_written(std::FILE* stream) {
+bool is_written(std::FILE* stream) {
   const bool written = std::fflush(stream) == 0 && std::ferror(stream) == 0;
   const bool open = fcntl(fileno(stream), F_GETFD) != -1;
-  require<IoError>(written || !open, "standard output: cannot be written");
+  return written || !open;
 }
+constexpr const char* kNotWritten = "standard output: cannot be written";
 
 int run(int argc, char** argv) {
   CLI::App program(
@@ -67,12 +63,14 @@ int run(int argc, char** argv) {
     for (size_t c = 0; c < commands.size(); ++c)
       if (commands[c]->parsed()) {
         const ExitCode code = runs[c]();
-        require_written(stdout);
+        require<IoError>(is_written(stdout), kNotWritten);
         return code;
       }
     return kWrongUsage;
   } catch (const CLI::ParseError& error) {
-    return usage_error(program, error);
+    const auto code = program.exit(error);  // prints help, version or the message
+    if (code != 0) return kWrongUsage;
+    return is_written(stdout) ? kDone : fail(kBadInput, kNotWritten);
   } catch (const IoError& error) {
     return fail(kBadInput, error.what());
   } catch (const InvalidArgument& error) {

@@ -144,6 +144,14 @@ ExitCode run_as(const PhaseFlags& flags, const io::ComplexArray& A) {
   const auto op = make_operator<Scalar>(flags, A);
   job.problem.op = op;
   job.problem.b = read_intensities(flags, op->num_measurements());
+  const auto light = op->diagonal(Reals<Scalar>::Ones(op->num_measurements()));
+  const Index dark = (light.array() == 0).count();
+  if (dark > 0) {
+    job.info.warnings.push_back(
+        fmt::format("{} of {} entries of x are in no measurement: they stay unknown, and zero",
+                    dark, op->rows()));
+    warn(job.info.warnings.back());
+  }
   Vector<Scalar> truth;
   if (!flags.truth.empty()) truth = read_truth<Scalar>(flags, op->rows());
   job.info.config["measurements"] = flags.map;

@@ -104,8 +104,8 @@ void check_flags(const Flags& flags) {
     throw CLI::ValidationError(
         "one of --rank, --energy, --max-params, --max-bytes, --max-drop expected, or --curve");
   const bool data_needed = !flags.max_drop.empty() || flags.curve || flags.finetune > 0;
-  require<IoError>(!data_needed || !flags.data.empty(),
-                   "prune: --max-drop, --curve and --finetune need --data");
+  if (data_needed && flags.data.empty())
+    throw CLI::ValidationError("--max-drop, --curve and --finetune", "need --data");
 }
 
 // What is trained on has to stay what it was, inside its constraint sets.
@@ -309,6 +309,8 @@ ExitCode run_prune(const Flags& flags) {
   if (!flags.data.empty()) {
     parts = read_parts(flags, model);
     curve = net::prune_curve(pruning, parts->validation);
+    require<IoError>(std::isfinite(curve.back().loss), flags.model,
+                     ": the loss on the test rows is not finite, its weights are too large");
     others = other_curves(flags, model, *parts);
   }
   const bool only_curve = flags.budgets() == 0;
@@ -325,6 +327,8 @@ ExitCode run_prune(const Flags& flags) {
     else
       network = std::move(tuned.network);
   }
+  require<IoError>(network.parameters().allFinite(), flags.model,
+                   ": products of its weights are too large for single precision");
   const ExitCode code = stop == net::TrainStop::kDone ? kDone : kNotConverged;
   const Model smaller{std::move(network), model.preprocessing, model.notes};
   const Comparison table = compare(model, smaller, parts);

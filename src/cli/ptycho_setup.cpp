@@ -108,6 +108,8 @@ LedOrder read_order(const TomlSection& section) {
   return order == "spiral" ? LedOrder::kSpiral : LedOrder::kRaster;
 }
 
+constexpr double kMostLeds = 1e6;
+
 void read_raster(const TomlSection& section, LedSetup& leds) {
   for (const char* key : {"rows", "cols"}) {
     if (leds.order == LedOrder::kRaster)
@@ -117,6 +119,8 @@ void read_raster(const TomlSection& section, LedSetup& leds) {
   }
   leds.rows = section.whole("rows", 1).value_or(0);
   leds.cols = section.whole("cols", 1).value_or(0);
+  if (static_cast<double>(leds.rows) * static_cast<double>(leds.cols) > kMostLeds)
+    section.refuse("rows", "rows x cols of at most 1000000");
 }
 
 LedSetup read_leds(const TomlSection& section) {

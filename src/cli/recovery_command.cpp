@@ -175,9 +175,11 @@ ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const Rec
 
   const ExitCode code = exit_code(recovery);
   if (code == kInterrupted) {
-    say_interrupted(folder);
+    say_interrupted(std::filesystem::exists(checkpoint_path) ? folder : "");
     return code;
   }
+  if (recovery.stop_reason == StopReason::kDiverged)
+    warn(folder.string() + ": diverged, a smaller step expected; its factors are of no use");
   auto lines = describe(recovery.undetermined, recovery.rank, job.info.index_base);
   add_freedom(recovery, *job.problem.op, lines);
   for (const auto& line : lines) {

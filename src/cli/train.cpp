@@ -128,6 +128,8 @@ ExitCode run_as(const Flags& flags) {
     say_interrupted(folder);
     return kInterrupted;
   }
+  if (result.stop == TrainStop::kDiverged)
+    warn(folder.string() + ": diverged, a smaller --lr expected; the network is of no use");
   info.config["threads"] = static_cast<std::int64_t>(num_threads());
   if (flags.common.time_limit > 0) info.config["time-limit"] = flags.common.time_limit;
   const Index rows = data.training.size() + data.test.size();

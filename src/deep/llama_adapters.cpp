@@ -156,6 +156,8 @@ void Llama::merge_adapters() {
       if (!linear->adapter) continue;
       const Tensor change = linear->adapter->merge()->weight.detach();
       linear->weight.copy_(linear->weight.to(torch::kFloat32) + change);
+      require(linear->weight.isfinite().all().item<bool>(), "'", linear->name,
+              "' with its adapter inside holds a value that is not finite");
       linear->adapter = nullptr;
     }
 }

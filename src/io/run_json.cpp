@@ -53,6 +53,12 @@ RunJson read_json(const std::filesystem::path& path) {
   }
 }
 
+std::string problem_of(const nlohmann::json::exception& error) {
+  const std::string text = error.what();
+  const std::size_t end = text.find("] ");
+  return text.starts_with("[json.exception.") && end != text.npos ? text.substr(end + 2) : text;
+}
+
 void write_json(const std::filesystem::path& path, const RunJson& json) {
   write_atomically(path, json.dump(1, ' ', false, RunJson::error_handler_t::replace) + "\n");
 }

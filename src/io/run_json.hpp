@@ -22,6 +22,9 @@ void add_figures(const RunInfo& info, RunJson& run);
 /// A JSON object from a file. Throws IoError naming path and byte where there is none.
 RunJson read_json(const std::filesystem::path& path);
 
+/// What the JSON library has to say, without its own name for it.
+std::string problem_of(const nlohmann::json::exception& error);
+
 /// Written atomically; text that is no UTF-8 is replaced.
 void write_json(const std::filesystem::path& path, const RunJson& json);
 

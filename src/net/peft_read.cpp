@@ -64,9 +64,13 @@ class AdaLoraReader {
     require<IoError>(E != parts.end(), file.name(), ": block '", block.name, "' has no lora_E");
     const double divisor =
         ranknum == parts.end() ? start_rank_ : read_numbers(file, *ranknum->second, 1)(0);
+    require<IoError>(divisor > 0 || block.rank() == 0, file.name(), ": block '", block.name,
+                     "' has ranknum ", divisor, ", a positive number expected");
     const Vector<float> d = read_numbers(file, *E->second, block.rank()) *
                             static_cast<float>(alpha_ / (divisor + 1e-5));
     block.A = d.asDiagonal() * block.A;
+    require<IoError>(block.A.allFinite(), file.name(), ": block '", block.name,
+                     "' times lora_E and alpha ", alpha_, " over its rank is not finite");
   }
 
  private:

@@ -123,6 +123,8 @@ void write_peft(const std::filesystem::path& folder, const Adapter& adapter, Pef
     if (block.rank() == 0) continue;
     factors.push_back(padded(block, form == PeftForm::kPadded ? rank : block.rank()));
     const auto& [A, B] = factors.back();
+    require<IoError>(A.allFinite() && B.allFinite(), folder.string(), ": block '", block.name,
+                     "' is too large for single precision: its factors are not finite");
     const std::string path = kPeftPrefix + block.name;
     tensors.push_back({path + ".lora_A.weight", {A.rows(), A.cols()}, A.data()});
     tensors.push_back({path + ".lora_B.weight", {B.rows(), B.cols()}, B.data()});

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "io/run_json.hpp"
 #include "net/calendar.hpp"
 #include "udv/core/error.hpp"
 #include "udv/net/preprocessing.hpp"
@@ -109,7 +110,8 @@ Preprocessing Preprocessing::from_json(const std::string& text) {
   try {
     const Json json = Json::parse(text);
     const std::string task = json.at("task");
-    require(task == "regression" || task == "classification", "task '", task, "'");
+    require(task == "regression" || task == "classification", "task '", task,
+            "' found, regression or classification expected");
     how.task = task == "regression" ? Task::kRegression : Task::kClassification;
     how.inputs = whole(json, "inputs");
     how.outputs = whole(json, "outputs");
@@ -120,7 +122,7 @@ Preprocessing Preprocessing::from_json(const std::string& text) {
     for (const Json& column : json.at("columns")) how.columns.push_back(column_from(column));
     check(how);
   } catch (const nlohmann::json::exception& error) {
-    throw InvalidArgument(message("preprocessing: ", error.what()));
+    throw InvalidArgument(message("preprocessing: ", io::detail::problem_of(error)));
   } catch (const InvalidArgument& error) {
     throw InvalidArgument(message("preprocessing: ", error.what()));
   }

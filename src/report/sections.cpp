@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "io/run_json.hpp"
 #include "udv/core/error.hpp"
 #include "udv/report/terminal.hpp"
 
@@ -51,7 +52,9 @@ std::string method_of(const RunView& run) {
 
 std::string verdict_of(const RunView& run) {
   const auto at = run.run.find("certificate");
-  return at == run.run.end() ? "" : at->value("verdict", "");
+  if (at == run.run.end() || !at->is_object()) return "";
+  const auto verdict = at->find("verdict");
+  return verdict != at->end() && verdict->is_string() ? verdict->get<std::string>() : "";
 }
 
 // Of a run that goes on: where it stands.
@@ -183,8 +186,8 @@ Json run_section(const RunView& run, bool open, const Detail& detail) {
             {"open", open},
             {"blocks", run_blocks(run, detail)}};
   } catch (const Json::exception& error) {
-    throw IoError(message((run.folder / "run.json").string(),
-                          ": a value of another kind found: ", error.what()));
+    throw IoError(
+        message((run.folder / "run.json").string(), ": damaged: ", io::detail::problem_of(error)));
   }
 }
 

@@ -337,6 +337,7 @@ TEST(ClosedStreams, DoNotAbortTheProgram) {
   EXPECT_EQ(code(" complete data.csv --out out 2>&-"), 0);
   EXPECT_EQ(code(" complete data.csv --out out >&-"), 0);
   EXPECT_EQ(code(" complete data.csv --out out >/dev/full"), 3);
+  EXPECT_EQ(code(" --help >/dev/full"), 3);
 }
 
 }  // namespace

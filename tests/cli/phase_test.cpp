@@ -103,6 +103,11 @@ TEST(Phase, TakesMasks) {
   cli.write("x.npy", io::npy_bytes({8, 8}, x.data()));
   EXPECT_EQ(phase(cli, "--map masks --truth x.npy").code, 0);
   EXPECT_LE(cli.run_json()["relative_error"], 1e-9);
+  // A pixel that no mask sees.
+  masks.col(27).setZero();
+  cli.write("A.npy", io::npy_bytes({6, 8, 8}, masks.data()));
+  const Outcome dark = phase(cli, "--map masks");
+  EXPECT_NE(dark.err.find("1 of 64 entries of x are in no measurement"), std::string::npos) << dark;
 }
 
 TEST(Phase, SameSeedSameBytesForAnyThreads) {

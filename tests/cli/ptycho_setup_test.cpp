@@ -185,6 +185,8 @@ TEST(LedSetup, MistakesAreNamed) {
             "setup.toml:10: [leds] list: found beside order, one of order and list expected");
   EXPECT_EQ(error_with_leds("order = \"raster\"\nrows = 3\n"),
             "setup.toml:8: [leds] cols: no such key found, it is required");
+  EXPECT_EQ(error_with_leds("order = \"raster\"\nrows = 20000\ncols = 20000\n"),
+            "setup.toml:10: [leds] rows: 20000 found, rows x cols of at most 1000000 expected");
   EXPECT_EQ(error_with_leds("order = \"spiral\"\nrows = 3\n"),
             "setup.toml:10: [leds] rows: 3 found, nothing without order = \"raster\" expected");
   EXPECT_EQ(error_with_leds("list = [[0, 0], [1]]\n"),

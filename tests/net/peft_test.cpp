@@ -291,6 +291,22 @@ TEST(Peft, ReadsAdaLoraBlocksOfRankZero) {
             "no lora_E");
 }
 
+TEST(Peft, AdaLoraThatIsNotFiniteIsNamed) {
+  const auto error_with = [](double alpha, double ranknum) {
+    PeftFolder peft;
+    peft.write_config({{"peft_type", "ADALORA"}, {"init_r", 6}, {"lora_alpha", alpha}});
+    peft.add(kQuery + ".lora_A", kA);
+    peft.add(kQuery + ".lora_B", kB);
+    peft.add(kQuery + ".lora_E", RowMatrix<float>::Ones(4, 1));
+    peft.add(kQuery + ".ranknum", RowMatrix<float>::Constant(1, 1, static_cast<float>(ranknum)));
+    return peft.error();
+  };
+  const std::string block = "adapter_model.safetensors: block 'model.layers.0.self_attn.q_proj' ";
+  EXPECT_EQ(error_with(1e39, 6),
+            block + "times lora_E and alpha 1e+39 over its rank is not finite");
+  EXPECT_EQ(error_with(9, -1), block + "has ranknum -1, a positive number expected");
+}
+
 TEST(Peft, WhatIsNotSupportedIsNamed) {
   const auto error_with = [](const Json& changes) {
     PeftFolder peft;

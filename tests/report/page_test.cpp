@@ -66,6 +66,7 @@ TEST(Report, ValuesOfOtherKindsAreShownOrRefusedNeverACrash) {
       write_report(folder / "r.html", "T", {folder / ""});
     } catch (const IoError& error) {
       EXPECT_NE(std::string(error.what()).find(".json"), std::string::npos) << error.what();
+      EXPECT_EQ(std::string(error.what()).find("json.exception"), std::string::npos);
     }
     live_report("T", folder / "");
   }
