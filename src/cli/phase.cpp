@@ -29,13 +29,23 @@ struct PhaseFlags {
 constexpr double kLargestEntry = 1e70;
 constexpr Index kFewestIterations = 32;
 
+// A list of numbers has no shape to compare; an array has that of the masks.
+void check_shape(const std::string& path, const std::vector<Index>& found,
+                 const std::vector<Index>& expected) {
+  require<IoError>(found.size() != expected.size() || found == expected, path, ": shape ",
+                   io::shape_text(found), " found, ", io::shape_text(expected),
+                   " as the masks have expected");
+}
+
 // b as real numbers, none of them negative.
-Vector<double> read_intensities(const PhaseFlags& flags, Index expected) {
+Vector<double> read_intensities(const PhaseFlags& flags, const io::ComplexArray& A,
+                                Index expected) {
   const io::ComplexArray b = io::read_complex_npy(flags.values);
   require<IoError>(!b.is_complex, flags.values,
                    ": complex numbers found, intensities (real numbers) expected");
   require<IoError>(b.size() == expected, flags.values, ": shape ", io::shape_text(b.shape),
                    " found, ", expected, " intensities expected");
+  if (A.shape.size() == 3) check_shape(flags.values, b.shape, A.shape);
   check_finite(flags.values, b);
   Vector<double> values(b.size());
   for (Index i = 0; i < b.size(); ++i) {
@@ -96,10 +106,11 @@ std::shared_ptr<const IntensityOperator<Scalar>> make_operator(const PhaseFlags&
 }
 
 template <typename Scalar>
-Vector<Scalar> read_truth(const PhaseFlags& flags, Index expected) {
+Vector<Scalar> read_truth(const PhaseFlags& flags, const io::ComplexArray& A, Index expected) {
   const io::ComplexArray truth = io::read_complex_npy(flags.truth);
   require<IoError>(truth.size() == expected, flags.truth, ": shape ", io::shape_text(truth.shape),
                    " found, ", expected, " values expected");
+  if (A.shape.size() == 3) check_shape(flags.truth, truth.shape, {A.shape[1], A.shape[2]});
   require<IoError>(kIsComplex<Scalar> || !truth.is_complex, flags.truth,
                    ": complex numbers found, the rows are real: real numbers expected");
   check_finite(flags.truth, truth);
@@ -143,7 +154,7 @@ ExitCode run_as(const PhaseFlags& flags, const io::ComplexArray& A) {
   job.command = "phase";
   const auto op = make_operator<Scalar>(flags, A);
   job.problem.op = op;
-  job.problem.b = read_intensities(flags, op->num_measurements());
+  job.problem.b = read_intensities(flags, A, op->num_measurements());
   const auto light = op->diagonal(Reals<Scalar>::Ones(op->num_measurements()));
   const Index dark = (light.array() == 0).count();
   if (dark > 0) {
@@ -153,7 +164,7 @@ ExitCode run_as(const PhaseFlags& flags, const io::ComplexArray& A) {
     warn(job.info.warnings.back());
   }
   Vector<Scalar> truth;
-  if (!flags.truth.empty()) truth = read_truth<Scalar>(flags, op->rows());
+  if (!flags.truth.empty()) truth = read_truth<Scalar>(flags, A, op->rows());
   job.info.config["measurements"] = flags.map;
   job.info.config["values"] = flags.values;
   job.info.config["map"] = flags.kind;

@@ -26,6 +26,9 @@ class ConfigReader {
  public:
   explicit ConfigReader(const fs::path& path) : name_(path.string()), json_(read_json(path)) {}
 
+  /// Says in so many words that there is an output layer of its own.
+  bool denies_tied() const { return json_.value("tie_word_embeddings", Json()) == false; }
+
   LlamaConfig read() const {
     expect("model_type", "llama");
     if (json_.contains("hidden_act")) expect("hidden_act", "silu");
@@ -292,9 +295,15 @@ LanguageModel LanguageModel::read(const fs::path& path, const Place& place) {
                    ": no such file or folder, a model in Hugging Face's layout (folder) or "
                    "llama2.c's (file) expected");
   if (!fs::is_directory(path)) return from_llama2c(path.string(), io::read_bytes(path), place);
-  LlamaConfig config = ConfigReader(path / "config.json").read();
+  const ConfigReader reader(path / "config.json");
+  LlamaConfig config = reader.read();
   const WeightFiles files(path);
-  if (!config.tied && !files.has("lm_head.weight")) config.tied = true;
+  if (!files.has("lm_head.weight")) {
+    require<IoError>(!reader.denies_tied(), path.string(),
+                     ": no tensor 'lm_head.weight' found, one expected by tie_word_embeddings = "
+                     "false in config.json");
+    config.tied = true;
+  }
   // Before memory is taken for what config.json announces; tensors that differ are named below.
   require<IoError>(config.parameters() <= 4 * files.numbers() + kFewWeights,
                    (path / "config.json").string(), ": a model of ", config.parameters(),

@@ -103,6 +103,16 @@ TEST(Phase, TakesMasks) {
   cli.write("x.npy", io::npy_bytes({8, 8}, x.data()));
   EXPECT_EQ(phase(cli, "--map masks --truth x.npy").code, 0);
   EXPECT_LE(cli.run_json()["relative_error"], 1e-9);
+  const auto refused = [&](const std::string& words) {
+    const Outcome outcome = cli.run("phase A.npy b.npy --map masks --truth x.npy --out no");
+    EXPECT_EQ(outcome.code, 3) << outcome;
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome;
+  };
+  cli.write("x.npy", io::npy_bytes({4, 16}, x.data()));
+  refused("x.npy: shape 4 x 16 found, 8 x 8 as the masks have expected");
+  cli.write("b.npy", io::npy_bytes({8, 6, 8}, b.data()));
+  refused("b.npy: shape 8 x 6 x 8 found, 6 x 8 x 8 as the masks have expected");
+  cli.write("b.npy", io::npy_bytes({6 * 64}, b.data()));
   // A pixel that no mask sees.
   masks.col(27).setZero();
   cli.write("A.npy", io::npy_bytes({6, 8, 8}, masks.data()));

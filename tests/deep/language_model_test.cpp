@@ -210,6 +210,11 @@ TEST(LanguageModel, DamagedFoldersAreNamed) {
   EXPECT_NE(error().find("mlp.gate_proj.weight' of shape 24 x 16 found, 28 x 16 expected"),
             std::string::npos)
       << error();
+  LlamaConfig tied = tiny();
+  tied.tied = true;
+  LanguageModel::random(tied, {}).write(at);
+  write_config(at, "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
+  EXPECT_NE(error().find("no tensor 'lm_head.weight' found"), std::string::npos) << error();
   fresh();
   write_config(at, "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3");
   EXPECT_NE(error().find("'model.layers.2.input_layernorm.weight' is missing"), std::string::npos)
