@@ -104,8 +104,8 @@ void check_flags(const Flags& flags) {
     throw CLI::ValidationError(
         "one of --rank, --energy, --max-params, --max-bytes, --max-drop expected, or --curve");
   const bool data_needed = !flags.max_drop.empty() || flags.curve || flags.finetune > 0;
-  if (data_needed && flags.data.empty())
-    throw CLI::ValidationError("--max-drop, --curve and --finetune", "need --data");
+  require<IoError>(!data_needed || !flags.data.empty(),
+                   "prune: --max-drop, --curve and --finetune need --data");
 }
 
 // What is trained on has to stay what it was, inside its constraint sets.

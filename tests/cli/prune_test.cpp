@@ -145,7 +145,7 @@ TEST_F(PruneCommand, SaysWhatCannotBe) {
   expect("--max-params 2", 3, "the smallest reachable are");
   expect("--max-bytes 2", 3, "the smallest reachable are");
   expect("--rank 99", 3, "the model has");
-  expect("--max-drop 1%", 2, "need --data");
+  expect("--max-drop 1%", 3, "need --data");
   cli_.write("few.csv", training_table(3));
   expect("--max-drop 1% --data few.csv", 3, "few.csv: 3 rows to decide by found");
   expect("--max-drop x% --data data.csv", 2, "a share such as 0.5% expected");
