@@ -10,14 +10,16 @@ namespace udv::cli {
 
 void write_adapter_files(const std::filesystem::path& folder, const net::Adapter& adapter,
                          net::AdapterKind kind, bool compact) {
+  if (kind == net::AdapterKind::kPeft) {
+    net::write_peft(folder, adapter, compact ? net::PeftForm::kCompact : net::PeftForm::kPadded);
+    return;
+  }
+  // A diverged training writes its adapter as it is; here it would be taken for a good one.
   for (const net::AdapterBlock& block : adapter.blocks)
     require<IoError>(block.A.allFinite() && block.d.allFinite() && block.B.allFinite(),
                      folder.string(), ": block '", block.name,
                      "' is too large for single precision: its factors are not finite");
-  if (kind == net::AdapterKind::kPeft)
-    net::write_peft(folder, adapter, compact ? net::PeftForm::kCompact : net::PeftForm::kPadded);
-  else
-    net::write_adapter(folder / "model.safetensors", adapter);
+  net::write_adapter(folder / "model.safetensors", adapter);
 }
 
 ExitCode export_adapter(const std::string& path, const std::string& format, bool compact,

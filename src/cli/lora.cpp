@@ -200,7 +200,8 @@ void check_flags(const Flags& flags) {
   if (flags.train.empty() && !flags.exported.to.empty() && !exports_adapter)
     throw CLI::ValidationError("--export", "goes with --train or --adapter");
   if (!flags.train.empty() && !flags.model.adapter.empty())
-    throw CLI::ValidationError("--adapter", "goes with --eval alone; training starts from nothing");
+    throw CLI::ValidationError("--adapter",
+                               "goes with --eval or --export; training starts from nothing");
   if (flags.exported.compact && flags.exported.to != "peft")
     throw CLI::ValidationError("--compact", "goes with --export peft");
 }

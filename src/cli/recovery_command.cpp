@@ -159,8 +159,7 @@ ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const Rec
   auto live = std::make_unique<LiveFile>(folder, job.command, total);
   BasicHooks<Scalar> hooks;
   std::vector<Observer> observers{progress.observer(), live->observer(), stop_on_interrupt()};
-  if (common.time_limit > 0)
-    observers.push_back(time_limit(common.time_limit + (resumed ? resumed->seconds : 0)));
+  if (common.time_limit > 0) observers.push_back(time_limit_from_now(common.time_limit));
   hooks.observer = combine(std::move(observers));
   hooks.save = [&](const BasicCheckpoint<Scalar>& checkpoint) {
     io::write_atomically(checkpoint_path, to_bytes(checkpoint));

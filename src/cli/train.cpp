@@ -111,7 +111,7 @@ ExitCode run_as(const Flags& flags) {
   net::TrainHooks<Real> hooks;
   std::vector<Observer> observers{progress.observer(), live->observer(), stop_on_interrupt()};
   if (flags.common.time_limit > 0)
-    observers.push_back(time_limit(flags.common.time_limit + (resumed ? resumed->seconds : 0)));
+    observers.push_back(time_limit_from_now(flags.common.time_limit));
   hooks.observer = combine(std::move(observers));
   hooks.resume = resumed ? &*resumed : nullptr;
   hooks.save = [&](const net::TrainState<Real>& state) {

@@ -48,19 +48,19 @@ class BandFft {
   void read_strip(const Real* strip, Index c, Scratch& scratch) const;
   void write_spectrum(Scratch& scratch) const;
 
+  /// The strip of an image that holds column c.
+  template <typename Number>
+  Number* strip(Number* image, Index c) const {
+    return image + c / kLanes<Real> * strip_size();
+  }
   std::complex<Real> pixel(const Real* image, Index r, Index c) const {
-    return get_number(row_of_strip(image, r, c), c % kLanes<Real>);
+    return get_number(strip(image, c) + r * kBlock<Real>, c % kLanes<Real>);
   }
   void set_pixel(Real* image, Index r, Index c, std::complex<Real> value) const {
-    set_number(row_of_strip(image, r, c), c % kLanes<Real>, value);
+    set_number(strip(image, c) + r * kBlock<Real>, c % kLanes<Real>, value);
   }
 
  private:
-  template <typename Number>
-  Number* row_of_strip(Number* image, Index r, Index c) const {
-    return image + c / kLanes<Real> * strip_size() + r * kBlock<Real>;
-  }
-
   Index rows_, cols_;
   Band row_band_;
   Index spectrum_stride_, half_stride_;

@@ -117,14 +117,14 @@ TYPED_TEST(Fft, OfImagesAndBandsIsTheOneOfRowsAndColumns) {
                            std::complex<Real>(value(r, col)));
       fft.read_spectrum(scratch);
       for (Index col = 0; col < c.cols; col += kLanes<Real>)
-        fft.write_strip(scratch, col, image.data() + col / kLanes<Real> * fft.strip_size());
+        fft.write_strip(scratch, col, fft.strip(image.data(), col));
       for (Index r = 0; r < c.rows; ++r)
         for (Index col = 0; col < c.cols; ++col)
           found.emplace_back(fft.pixel(image.data(), r, col));
       EXPECT_LT(distance(found, wanted), this->kTolerance) << c.rows << " x " << c.cols;
       // And back to the band, times the number of pixels.
       for (Index col = 0; col < c.cols; col += kLanes<Real>)
-        fft.read_strip(image.data() + col / kLanes<Real> * fft.strip_size(), col, scratch);
+        fft.read_strip(fft.strip(image.data(), col), col, scratch);
       fft.write_spectrum(scratch);
       Complexes again, start;
       for (Index col = 0; col < c.cols; ++col)

@@ -62,6 +62,7 @@ Reals<Scalar> sums_over_rows(Index rows, Index k, const Body& body) {
   return parts.reshaped(kParts<Scalar>, k).colwise().sum().transpose();
 }
 
+// Of rows without gaps between them.
 template <typename Scalar>
 Reals<Scalar> column_norms(const ConstRows<Scalar>& U) {
   const Index k = U.cols();

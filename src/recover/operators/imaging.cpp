@@ -156,7 +156,7 @@ Vector<Scalar> PtychographyOperator<Scalar>::to_image(const Vector<Scalar>& x) c
   fft.read_spectrum(scratch);
   Vector<Real> strips(fft.image_size());
   for (Index c = 0; c < cols; c += kLanes<Real>)
-    fft.write_strip(scratch, c, strips.data() + c / kLanes<Real> * fft.strip_size());
+    fft.write_strip(scratch, c, fft.strip(strips.data(), c));
   Vector<Scalar> image(x.size());
   for (Index r = 0; r < rows; ++r)
     for (Index c = 0; c < cols; ++c) image(r * cols + c) = fft.pixel(strips.data(), r, c);
@@ -174,7 +174,7 @@ Vector<Scalar> PtychographyOperator<Scalar>::from_image(const Vector<Scalar>& im
   for (Index r = 0; r < rows; ++r)
     for (Index c = 0; c < cols; ++c) fft.set_pixel(strips.data(), r, c, gain * image(r * cols + c));
   for (Index c = 0; c < cols; c += kLanes<Real>)
-    fft.read_strip(strips.data() + c / kLanes<Real> * fft.strip_size(), c, scratch);
+    fft.read_strip(fft.strip(strips.data(), c), c, scratch);
   fft.write_spectrum(scratch);
   RowMatrix<Scalar> spectrum(rows, cols);
   for (Index r = 0; r < rows; ++r)

@@ -326,14 +326,16 @@ void WindowedFourier<Real>::residual_products(const ConstRows<Complex>& U, const
                                               const Vector<Real>& b, Vector<Real>& z,
                                               Rows<Complex> out) const {
   const Index k = U.cols(), n = pixels();
+  if (k == 0) {
+    z = -b;
+    return;
+  }
   z.resize(b.size());
-  if (k == 0) z = -b;
-  if (k == 0) return;
   const auto work = workspaces_.borrow();
   spread(U, work->spectra);
   // Strip j of image c, and the same columns of real numbers.
   const auto strip = [&](const Task& task, Index c, Index j, Real* values) {
-    return Strip<Real>{strip_of(task.picture(c, fft_->image_size()), j), values + j, low_cols_,
+    return Strip<Real>{fft_->strip(task.picture(c, fft_->image_size()), j), values + j, low_cols_,
                        low_rows_, low_cols_ - j};
   };
   const auto there = [&](const Task& task) {

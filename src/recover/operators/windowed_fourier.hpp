@@ -74,10 +74,6 @@ class WindowedFourier {
   const Real* transfer(Index l) const {
     return transfer_[transfer_.size() == 1 ? 0 : static_cast<size_t>(l)].data();
   }
-  // Where the strip of column j of an image begins.
-  Real* strip_of(Real* image, Index j) const {
-    return image + j / kLanes<Real> * fft_->strip_size();
-  }
   void set_transfer(const std::vector<RowMatrix<Complex>>& transfer, Fourier direction);
   template <typename Body>
   void over_window(Index l, const Body& body) const;
