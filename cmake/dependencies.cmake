@@ -12,9 +12,9 @@ pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 # Debian's hdf5.pc may stand for a parallel build; its serial one has a name of its own.
 pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 find_package(ZLIB REQUIRED)
+find_package(tomlplusplus REQUIRED)
 if(UDV_BUILD_CLI)
   find_package(CLI11 REQUIRED)
-  find_package(tomlplusplus REQUIRED)
   pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
 endif()
 

@@ -1,34 +1,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
-
-#include "cli/exit_code.hpp"
+#include "cli/command.hpp"
 
 namespace udv::cli {
 
-/// A command adds itself to the program and returns what runs it.
-using Run = std::function<ExitCode()>;
-
-Run setup_demo(CLI::App& program);
-Run setup_complete(CLI::App& program);
-Run setup_sense(CLI::App& program);
-Run setup_phase(CLI::App& program);
-Run setup_ptycho(CLI::App& program);
-Run setup_train(CLI::App& program);
-Run setup_predict(CLI::App& program);
-Run setup_evaluate(CLI::App& program);
-Run setup_sweep(CLI::App& program);
-Run setup_prune(CLI::App& program);
-Run setup_inspect(CLI::App& program);
-Run setup_export(CLI::App& program);
-Run setup_planted(CLI::App& program);
-Run setup_report(CLI::App& program);
-Run setup_reproduce(CLI::App& program);
-Run setup_watch(CLI::App& program);
-Run setup_finetune(CLI::App& program);
-Run setup_lora(CLI::App& program);
-Run setup_generate(CLI::App& program);
+Command demo_command();
+Command complete_command();
+Command sense_command();
+Command phase_command();
+Command ptycho_command();
+Command train_command();
+Command predict_command();
+Command evaluate_command();
+Command sweep_command();
+Command prune_command();
+Command inspect_command();
+Command export_command();
+Command planted_command();
+Command report_command();
+Command reproduce_command();
+Command watch_command();
+Command finetune_command();
+Command lora_command();
+Command generate_command();
 
 }  // namespace udv::cli

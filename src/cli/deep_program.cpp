@@ -31,7 +31,7 @@ void remember_arguments(char** arguments) {
   given_arguments = arguments;
 }
 
-void go_on_as_deep_program() {
+void continue_as_deep_program() {
   if (!has_deep_program()) return;
   // LibTorch's threads wait in a loop otherwise, and on a busy machine take the cores from those
   // that work: four times slower.
@@ -43,31 +43,31 @@ void go_on_as_deep_program() {
 namespace {
 
 // Flags and help are those of udv-deep.
-Run deep_command(CLI::App& program, const std::string& name, const char* text) {
-  CLI::App* const command = program.add_subcommand(name, text);
-  command->allow_extras();
-  command->set_help_flag();
-  return [name]() -> ExitCode {
-    go_on_as_deep_program();
-    throw CLI::ValidationError(
+Command deep_command(const std::string& name, const char* summary) {
+  Command command;
+  command.name = name;
+  command.summary = summary;
+  command.passes_arguments = true;
+  command.run = [name]() -> ExitCode {
+    continue_as_deep_program();
+    throw OptionError(
         name,
         "this program was built without the LibTorch component; `make deep` builds it with it");
   };
+  return command;
 }
 
 }  // namespace
 
-Run setup_finetune(CLI::App& program) {
-  return deep_command(program, "finetune",
-                      "Trains a head on a pretrained backbone, or a small network, on pictures");
+Command finetune_command() {
+  return deep_command("finetune",
+                      "Train a head on a pretrained backbone, or a small network, on pictures");
 }
-Run setup_lora(CLI::App& program) {
-  return deep_command(program, "lora",
-                      "Trains LoRA and LoRA-UDV adapters of a LLaMA model and prunes them");
+Command lora_command() {
+  return deep_command("lora", "Train LoRA and LoRA-UDV adapters of a LLaMA model and prune them");
 }
-Run setup_generate(CLI::App& program) {
-  return deep_command(program, "generate",
-                      "Lets a language model, with an adapter or without, go on");
+Command generate_command() {
+  return deep_command("generate", "Continue a text with a language model, with or without adapter");
 }
 #endif
 

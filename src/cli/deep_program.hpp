@@ -11,7 +11,7 @@ void remember_arguments(char** arguments);
 
 bool has_deep_program();
 
-/// Goes on as udv-deep with the same arguments. Returns where it is not there.
-void go_on_as_deep_program();
+/// Continues as udv-deep with the same arguments. Returns where it is not there.
+void continue_as_deep_program();
 
 }  // namespace udv::cli

@@ -24,25 +24,15 @@ std::string bar(double share) {
 
 }  // namespace
 
-double ProgressTotal::share_done(const IterationRecord& record) const {
-  const double by_count =
-      iterations > 0 ? static_cast<double>(record.iteration) / static_cast<double>(iterations) : 0;
-  const double by_time = seconds > 0 ? record.seconds / seconds : 0;
-  return std::clamp(std::max(by_count, by_time), 0.0, 1.0);
-}
-
-ProgressBar::ProgressBar(ProgressTotal total, bool quiet, ProgressWords words)
+ProgressBar::ProgressBar(jobs::ProgressTotal total, bool quiet, jobs::ProgressWords words)
     : total_(total), visible_(!quiet && isatty(STDERR_FILENO) == 1), words_(words) {}
 
 ProgressBar::~ProgressBar() {
   clear();
 }
 
-Observer ProgressBar::observer() {
-  return [this](const IterationRecord& record) {
-    if (visible_ && record.seconds - last_drawn_ > kRedrawSeconds) draw(record);
-    return Verdict::kContinue;
-  };
+void ProgressBar::show(const IterationRecord& record) {
+  if (visible_ && record.seconds - last_drawn_ > kRedrawSeconds) draw(record);
 }
 
 void ProgressBar::draw(const IterationRecord& record) {

@@ -59,8 +59,12 @@ std::string problem_of(const nlohmann::json::exception& error) {
   return text.starts_with("[json.exception.") && end != text.npos ? text.substr(end + 2) : text;
 }
 
+std::string json_text(const RunJson& json) {
+  return json.dump(1, ' ', false, RunJson::error_handler_t::replace) + "\n";
+}
+
 void write_json(const std::filesystem::path& path, const RunJson& json) {
-  write_atomically(path, json.dump(1, ' ', false, RunJson::error_handler_t::replace) + "\n");
+  write_atomically(path, json_text(json));
 }
 
 }  // namespace udv::io::detail

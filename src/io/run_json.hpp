@@ -25,6 +25,8 @@ RunJson read_json(const std::filesystem::path& path);
 /// What the JSON library has to say, without its own name for it.
 std::string problem_of(const nlohmann::json::exception& error);
 
+/// As a file has it; text that is no UTF-8 is replaced.
+std::string json_text(const RunJson& json);
 /// Written atomically; text that is no UTF-8 is replaced.
 void write_json(const std::filesystem::path& path, const RunJson& json);
 

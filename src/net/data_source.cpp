@@ -59,6 +59,30 @@ void DataOptions::validate() const {
           " found, a number between 0 and 1 expected");
 }
 
+void describe(OptionTable& table, DataOptions& o) {
+  table.group("Data");
+  table.add("target", o.table.target, "Column of a table that is predicted").called("COLUMN");
+  table.add("task", o.task, "What is predicted: values or classes; auto: classes for images")
+      .one_of({"auto", "regression", "classification"});
+  table.add("targets", o.targets, "File with the targets of a .npy or IDX file of features")
+      .called("FILE");
+  table.add("encoding", o.table.encoding, "Text columns become one number (label) or several")
+      .one_of({"label", "onehot"});
+  table.add("missing", o.table.missing, "Missing text: a category of its own, or the commonest")
+      .one_of({"category", "mean"});
+  table.add("scaling", o.scaling, "Scaling of the features")
+      .one_of({"auto", "minmax", "standard", "none"});
+  table.add("target-scaling", o.table.target_scaling, "Scaling of the targets")
+      .one_of({"minmax", "standard", "none"});
+  table.add("drop", o.table.drop, "Columns to leave out");
+  table.add("keep", o.table.keep, "Columns to use although they seem to number the rows");
+  table.add("test", o.test, "File with the test part")
+      .called("FILE")
+      .default_is("a share of the data");
+  table.add("test-share", o.test_share, "Share of the rows that are the test part").positive();
+  table.add("split-seed", o.split_seed, "Seed of the split");
+}
+
 template <typename Real>
 DataSource<Real>::DataSource(const std::filesystem::path& path, const DataOptions& options)
     : options_(options), name_(path.string()) {
@@ -68,7 +92,7 @@ DataSource<Real>::DataSource(const std::filesystem::path& path, const DataOption
                    ": another kind of file than ", name_);
   if (table) {
     require<InvalidArgument>(!options_.table.target.empty(), name_,
-                             ": which column is the target? Give it as --target");
+                             ": the name of the target column is missing (option target)");
     options_.table.task =
         options_.task == "classification" ? Task::kClassification : Task::kRegression;
     if (options_.scaling != "auto") options_.table.scaling = options_.scaling;
@@ -77,7 +101,7 @@ DataSource<Real>::DataSource(const std::filesystem::path& path, const DataOption
   } else {
     auto files = read_arrays<Real>(path, options_.targets, options_.task);
     require<IoError>(files.main.has_targets, name_,
-                     ": no targets found (y, targets or labels; or a file of them as --targets)");
+                     ": no targets found (y, targets or labels, or a file of them with the option targets)");
     arrays_ = std::move(files.main);
     test_arrays_ = std::move(files.test);
     if (!options_.test.empty())

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "core/archive.hpp"
-#include "core/hash.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace udv::net {
@@ -19,7 +18,7 @@ void fields(Archive& archive, OptimizerState<Real>& s) {
 
 template <typename Archive, typename Real>
 void fields(Archive& archive, TrainState<Real>& s) {
-  archive(s.settings, s.epoch, s.batch, s.loss_sum, s.seconds, s.hidden, s.parameters, s.optimizer,
+  archive(s.epoch, s.batch, s.loss_sum, s.seconds, s.hidden, s.parameters, s.optimizer,
           s.history);
 }
 
@@ -27,15 +26,7 @@ namespace {
 
 template <typename Real>
 std::string header() {
-  return message("udv training state 1 ", scalar_name<Real>());
-}
-
-// The last eight bytes: a hash of all before them.
-constexpr size_t kChecksumBytes = 8;
-
-std::string checksum(std::string_view bytes) {
-  const std::uint64_t hash = fnv_hash(bytes);
-  return {reinterpret_cast<const char*>(&hash), kChecksumBytes};
+  return message("training ", scalar_name<Real>());
 }
 
 }  // namespace
@@ -46,21 +37,17 @@ std::string to_bytes(const TrainState<Real>& state) {
   std::string first = header<Real>();
   TrainState<Real> copy = state;  // the archive lists members for reading and writing alike
   writer(first, copy);
-  const std::string bytes = writer.take();
-  return bytes + checksum(bytes);
+  return writer.take();
 }
 
 template <typename Real>
 TrainState<Real> train_state_from_bytes(std::string_view bytes) {
-  require(bytes.size() > kChecksumBytes, "checkpoint: ", bytes.size(), " bytes found");
-  const std::string_view content = bytes.substr(0, bytes.size() - kChecksumBytes);
-  ArchiveReader reader(content);
+  ArchiveReader reader(bytes);
   std::string first;
   TrainState<Real> state;
   reader(first);
-  require(first == header<Real>(), "checkpoint: '", first.substr(0, 60), "' found, '",
+  require(first == header<Real>(), "checkpoint: a state of '", first.substr(0, 60), "' found, '",
           header<Real>(), "' expected");
-  require(bytes.substr(content.size()) == checksum(content), "checkpoint: damaged");
   reader(state);
   require(reader.at_end(), "checkpoint: more bytes than expected");
   return state;

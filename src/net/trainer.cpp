@@ -70,6 +70,8 @@ class Trainer {
         test_(test),
         options_(options),
         hooks_(hooks),
+        resumed_(hooks.resume.empty() ? std::nullopt
+                                      : std::optional(train_state_from_bytes<Real>(hooks.resume))),
         batch_size_(options.batch > 0 ? options.batch : training.size()),
         batches_((training.size() + batch_size_ - 1) / batch_size_),
         rule_(options.optimizer, options.rule),
@@ -90,7 +92,7 @@ class Trainer {
     if (hooks_.save && (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit)) {
       state_.parameters = network_.parameters();
       state_.hidden = network_.sizes().hidden;
-      hooks_.save(state_);
+      hooks_.save(to_bytes(state_));
     }
     TrainResult<Real> result{std::move(network_), std::move(state_.history), stop_};
     average(result);
@@ -103,15 +105,15 @@ class Trainer {
   Index first_hidden() const { return hidden_width(training_, options_); }
 
   Sizes sizes() const {
-    const Index hidden = hooks_.resume ? hooks_.resume->hidden : first_hidden();
+    const Index hidden = resumed_ ? resumed_->hidden : first_hidden();
     require(hidden <= first_hidden() && (hidden > 0 || first_hidden() == 0), "checkpoint: ", hidden,
             " neurons found, 1 to ", first_hidden(), " expected");
     return {training_.X.cols(), hidden, training_.outputs()};
   }
 
   void begin() {
-    if (hooks_.resume) {
-      state_ = *hooks_.resume;
+    if (resumed_) {
+      state_ = *resumed_;
       check_state();
       network_.parameters() = state_.parameters;
     } else {
@@ -223,7 +225,8 @@ class Trainer {
     const auto& history = result.history;
     if (history.empty())
       result.test_loss = result.test_accuracy = std::numeric_limits<double>::quiet_NaN();
-    const size_t count = std::min(static_cast<size_t>(options_.average_last), history.size());
+    const auto wanted = static_cast<size_t>(options_.averaged_epochs(training_.task));
+    const size_t count = std::min(wanted, history.size());
     for (size_t i = history.size() - count; i < history.size(); ++i) {
       result.test_loss += history[i].test_loss / static_cast<double>(count);
       result.test_accuracy += history[i].test_accuracy / static_cast<double>(count);
@@ -231,7 +234,7 @@ class Trainer {
   }
 
   double seconds() const {
-    const double before = hooks_.resume ? hooks_.resume->seconds : 0;
+    const double before = resumed_ ? resumed_->seconds : 0;
     return before + std::chrono::duration<double>(Clock::now() - started_).count();
   }
 
@@ -239,6 +242,7 @@ class Trainer {
   const Dataset<Real>& test_;
   const TrainOptions& options_;
   const TrainHooks<Real>& hooks_;
+  std::optional<TrainState<Real>> resumed_;
   Index batch_size_, batches_;
   Optimizer<Real> rule_;
   Network<Real> network_;
@@ -264,7 +268,7 @@ void TrainOptions::validate() const {
   require(epochs > 0, "train: epochs is ", epochs, ", at least 1 expected");
   require(batch >= 0, "train: batch is ", batch, ", at least 0 expected");
   require(hidden >= 0, "train: hidden is ", hidden, ", at least 0 expected");
-  require(average_last > 0, "train: average_last is ", average_last, ", at least 1 expected");
+  require(average_last >= 0, "train: average_last is ", average_last, ", at least 0 expected");
   require(rule.weight_decay >= 0 && std::isfinite(rule.weight_decay), "train: weight decay is ",
           rule.weight_decay, ", a number of at least 0 expected");
   require(rule.momentum >= 0 && rule.momentum < 1, "train: momentum is ", rule.momentum,
@@ -273,6 +277,39 @@ void TrainOptions::validate() const {
   require(shrink_tail > 0 && shrink_tail < 1, "train: shrink_tail is ", shrink_tail,
           ", a number between 0 and 1 expected");
   require(shrink_every > 0, "train: shrink_every is ", shrink_every, ", at least 1 expected");
+}
+
+Index TrainOptions::averaged_epochs(Task task) const {
+  if (average_last > 0) return average_last;
+  return task == Task::kRegression ? 20 : 3;
+}
+
+void describe(OptionTable& table, TrainOptions& o) {
+  constexpr double kMost = 2147483648.0;
+  table.group("Training");
+  table.add("variant", o.variant, variant_names());
+  table.add("optimizer", o.optimizer, optimizer_names());
+  table.add("lr", o.learning_rate, "Learning rate").positive();
+  table.add("epochs", o.epochs, "Passes over the training part").between(1, kMost);
+  table.add("batch", o.batch, "Samples of one step, or all").between(1, kMost).word("all", 0);
+  table.add("hidden", o.hidden, "Hidden neurons; auto: as in the paper")
+      .between(1, kMost)
+      .word("auto", 0);
+  table
+      .add("average-last", o.average_last,
+           "Epochs whose mean is reported; auto: 20 for values, 3 for classes")
+      .between(1, kMost)
+      .word("auto", 0);
+  table.add("weight-decay", o.rule.weight_decay, "Weight decay of the optimizer");
+  table.add("momentum", o.rule.momentum, "Momentum of mbgdm");
+  table.add("schedule", o.schedule.name, schedule_names());
+  table.add("schedule-length", o.schedule.length, "Epochs between two steps of the schedule step");
+  table.add("schedule-factor", o.schedule.factor, "Factor of each of these steps");
+  table.add("init", o.initialisation, initialisation_names());
+  table.add("bias", o.bias, "Dense layers have biases");
+  table.add("shrink", o.shrink, "Remove neurons while training");
+  table.add("shrink-tail", o.shrink_tail, "Share of the energy of UD that may be removed");
+  table.add("shrink-every", o.shrink_every, "Epochs between two looks at the spectrum");
 }
 
 std::string_view to_string(TrainStop stop) {

@@ -5,12 +5,12 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/hash.hpp"
 #include "core/instantiate.hpp"
 #include "recover/solver/recorder.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
-#include "udv/core/version.hpp"
 #include "udv/recover/solver/balance.hpp"
 
 namespace udv {
@@ -26,56 +26,25 @@ constexpr Index kDefaultGradientSteps = 100'000;
 constexpr Index kStartIterations = 1024;  // longest gradient run before the polish
 constexpr double kStartDeadShare = 1e-14;
 
-// FNV-1a over the bytes of numbers.
-class Fingerprint {
- public:
-  void add(const void* data, size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 0x100000001b3ULL;
-  }
-  template <typename T>
-  requires std::is_arithmetic_v<T>
-  void add(T number) { add(&number, sizeof(number)); }
-  void add(std::string_view text) { add(text.data(), text.size()); }
-  template <typename Real>
-  void add(const Vector<Real>& values) {
-    add(values.data(), static_cast<size_t>(values.size()) * sizeof(Real));
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325ULL;
-};
-
 // Of everything that decides the numbers; the operator by what it says of a random matrix.
 template <typename Scalar>
-std::uint64_t fingerprint(const BasicProblem<Scalar>& problem, const RecoverOptions& o) {
+std::uint64_t fingerprint(const BasicProblem<Scalar>& problem, const RecoverOptions& options) {
   const auto& op = *problem.op;
   Random random(7, kStreamProbe);
   Stack<Scalar> probe(op.rows(), op.cols(), op.symmetric(), 1);
   random.fill_normal(probe.Z);
   Reals<Scalar> seen;
   apply_stack(op, probe, seen);
-  Fingerprint print;
-  print.add(version());
-  print.add(op.name());
-  print.add(seen);
-  print.add(problem.b);
-  print.add(o.method);
-  print.add(o.max_rank);
-  print.add(o.step.value_or(-1));
-  print.add(o.alpha.value_or(-1));
-  print.add(static_cast<int>(o.scale_rule));
-  print.add(o.scale_value);
-  print.add(o.init_norm);
-  print.add(o.tolerance.value_or(-1));
-  print.add(o.polish);
-  print.add(static_cast<int>(o.start));
-  print.add(o.noise_sigma);
-  print.add(o.holdout);
-  print.add(o.shrinkage);
-  print.add(o.seed);
-  return print.value();
+  RecoverOptions described = options;
+  OptionTable table;
+  describe(table, described);
+  std::uint64_t hash = fnv_hash(message(op.name(), options.seed, table.fingerprint()));
+  const auto add = [&hash](const Reals<Scalar>& values) {
+    hash = array_hash(values.data(), static_cast<size_t>(values.size()) * sizeof(values(0)), hash);
+  };
+  add(seen);
+  add(problem.b);
+  return hash;
 }
 
 template <typename Scalar>
@@ -120,16 +89,16 @@ class Solve {
     const double size = squared_norm(b_);
     require(std::isfinite(size), "scale ", scale_, " makes the measurements overflow");
     require(size > 1e-280, "scale ", scale_, " makes the measurements vanish");
-    checkpoint_.fingerprint = fingerprint(problem, options);
+    state_.fingerprint = fingerprint(problem, options);
   }
 
   BasicRecovery<Scalar> run() {
     resume();
     if (!options_.polish || options_.start == Start::kDynamics) run_gradient();
     const bool used_up =
-        options_.max_iterations > 0 && checkpoint_.gradient.iteration >= options_.max_iterations;
+        options_.max_iterations > 0 && state_.gradient.iteration >= options_.max_iterations;
     const bool polish = options_.polish && stop_ == Verdict::kContinue && !used_up &&
-                        checkpoint_.gradient.stop != GradientStop::kDiverged;
+                        state_.gradient.stop != GradientStop::kDiverged;
     if (polish)
       walk();
     else
@@ -140,11 +109,12 @@ class Solve {
 
  private:
   void resume() {
-    if (!hooks_.resume) return;
-    require(hooks_.resume->fingerprint == checkpoint_.fingerprint,
+    if (hooks_.resume.empty()) return;
+    auto state = solve_state_from_bytes<Scalar>(hooks_.resume);
+    require(state.fingerprint == state_.fingerprint,
             "the checkpoint belongs to another problem or to other options");
-    checkpoint_ = *hooks_.resume;
-    recorder_.restore(checkpoint_);
+    state_ = std::move(state);
+    recorder_.restore(state_);
   }
 
   // Saves now and then, and when the observer wants to stop. False to stop.
@@ -158,8 +128,8 @@ class Solve {
   void save() {
     last_save_ = recorder_.seconds();
     if (!hooks_.save) return;
-    recorder_.store(checkpoint_);
-    hooks_.save(checkpoint_);
+    recorder_.store(state_);
+    hooks_.save(to_bytes(state_));
   }
 
   Index columns() const {
@@ -182,26 +152,26 @@ class Solve {
       gradient.tolerance = options_.tolerance.value_or(0);
       gradient.dead_share = kEpsilon<Scalar> * kEpsilon<Scalar>;
     }
-    if (!checkpoint_.has_gradient) {
+    if (!state_.has_gradient) {
       // With a polish to come, columns that the data could not determine are not even started.
       const Index start_columns =
           options_.polish ? largest_determined_rank(*used_.op, columns()) : columns();
-      checkpoint_.gradient = ProjectedGradient<Scalar>::start(
+      state_.gradient = ProjectedGradient<Scalar>::start(
           Factorization<Scalar>(method_, used_.op->rows(), used_.op->cols(), start_columns,
                                 options_.init_norm, options_.seed),
           BasicStepRule<Scalar>(options_.step));
-      checkpoint_.has_gradient = true;
+      state_.has_gradient = true;
     }
     // A finished gradient run of an interrupted polish is not run again.
-    const GradientStop before = checkpoint_.gradient.stop;
+    const GradientStop before = state_.gradient.stop;
     if (before != GradientStop::kRunning && before != GradientStop::kObserver) return;
     ProjectedGradient<Scalar> solver(*used_.op, b_, gradient);
-    take_snapshot(checkpoint_.gradient);
-    solver.run(checkpoint_.gradient, [this](const BasicGradientState<Scalar>& state) {
+    take_snapshot(state_.gradient);
+    solver.run(state_.gradient, [this](const BasicGradientState<Scalar>& state) {
       take_snapshot(state);
       return go_on(recorder_.observe(state, 1 / (scale_ * scale_)));
     });
-    recorder_.finish(checkpoint_.gradient, 1 / (scale_ * scale_));
+    recorder_.finish(state_.gradient, 1 / (scale_ * scale_));
   }
 
   void take_snapshot(const BasicGradientState<Scalar>& state) const {
@@ -211,7 +181,7 @@ class Solve {
   }
 
   void take_gradient_result() {
-    const BasicGradientState<Scalar>& state = checkpoint_.gradient;
+    const BasicGradientState<Scalar>& state = state_.gradient;
     factors_ = state.factors;
     result_.alpha = options_.alpha.value_or(1);
     result_.step = state.step_rule.step();
@@ -238,7 +208,7 @@ class Solve {
     walk_options.shrinkage = options_.shrinkage;
     walk_options.seed = options_.seed;
     RankWalk<Scalar> walk(*used_.op, b_, walk_options);
-    walk.set_journal(std::move(checkpoint_.journal));
+    walk.set_journal(std::move(state_.journal));
     if (held_out_.op)
       walk.set_held_out([this](const Stack<Scalar>& Z) { return held_out_error(Z); });
     const Index limit = options_.max_iterations;
@@ -250,12 +220,12 @@ class Solve {
     });
     walk.set_on_fit([&](const std::vector<RankFit<Scalar>>& journal) {
       if (hooks_.save && recorder_.seconds() - last_save_ > hooks_.save_every_seconds) {
-        checkpoint_.journal = journal;
+        state_.journal = journal;
         save();
       }
     });
     const auto outcome = walk.run(start_stack());
-    checkpoint_.journal = walk.journal();
+    state_.journal = walk.journal();
     result_.polished = true;
     result_.iterations = recorder_.next_iteration() - 1;
     result_.noise_sigma = outcome.noise_sigma / scale_;
@@ -272,8 +242,8 @@ class Solve {
   }
 
   std::optional<Stack<Scalar>> start_stack() const {
-    if (!checkpoint_.has_gradient) return std::nullopt;
-    const BasicGradientState<Scalar>& state = checkpoint_.gradient;
+    if (!state_.has_gradient) return std::nullopt;
+    const BasicGradientState<Scalar>& state = state_.gradient;
     return leading_columns(balanced(state.factors.absorbed()), std::max<Index>(1, state.live));
   }
 
@@ -371,7 +341,7 @@ class Solve {
   double scale_ = 1;
   Reals<Scalar> b_;
   Recorder recorder_;
-  BasicCheckpoint<Scalar> checkpoint_;
+  SolveState<Scalar> state_;
   Factorization<Scalar> factors_;
   BasicRecovery<Scalar> result_;
   Verdict stop_ = Verdict::kContinue;

@@ -3,7 +3,7 @@
 #include "udv/io/png.hpp"
 #include "udv/io/safetensors.hpp"
 #include "udv/net/trainer.hpp"
-#include "udv/recover/solver/checkpoint.hpp"
+#include "udv/recover/solver/solve_state.hpp"
 
 namespace udv::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "input_file.hpp"
 #include "udv/core/version.hpp"
 #include "udv/net/trainer.hpp"
-#include "udv/recover/solver/checkpoint.hpp"
+#include "udv/recover/solver/solve_state.hpp"
 
 using namespace udv;
 

@@ -36,13 +36,13 @@ class RecoverOver : public ::testing::Test {
 
   static BasicRecovery<Scalar> interrupted(const BasicProblem<Scalar>& problem,
                                            const RecoverOptions& options, int call,
-                                           BasicCheckpoint<Scalar>& saved) {
+                                           SolveState<Scalar>& saved) {
     int calls = 0;
     BasicHooks<Scalar> hooks;
     hooks.observer = [&](const IterationRecord&) {
       return ++calls == call ? Verdict::kInterrupt : Verdict::kContinue;
     };
-    hooks.save = [&](const BasicCheckpoint<Scalar>& checkpoint) { saved = checkpoint; };
+    hooks.save = [&](const SolveState<Scalar>& checkpoint) { saved = checkpoint; };
     return recover(problem, options, hooks);
   }
 };
@@ -136,7 +136,7 @@ TYPED_TEST(RecoverOver, GoesOnFromACheckpointToTheSameBits) {
     RecoverOptions options;
     options.polish = polish;
     options.max_iterations = polish ? 0 : 100;
-    BasicCheckpoint<TypeParam> saved;
+    SolveState<TypeParam> saved;
     EXPECT_EQ(this->interrupted(planted.problem, options, 5, saved).stop_reason,
               StopReason::kInterrupted);
     const auto loaded = checkpoint_from_bytes<TypeParam>(to_bytes(saved));
@@ -149,7 +149,7 @@ TYPED_TEST(RecoverOver, GoesOnFromACheckpointToTheSameBits) {
 
 TYPED_TEST(RecoverOver, RefusesCheckpointsOfOtherScalars) {
   using Other = std::conditional_t<std::is_same_v<TypeParam, float>, double, float>;
-  const std::string bytes = to_bytes(BasicCheckpoint<TypeParam>());
+  const std::string bytes = to_bytes(SolveState<TypeParam>());
   EXPECT_THROW(checkpoint_from_bytes<Other>(bytes), InvalidArgument);
 }
 

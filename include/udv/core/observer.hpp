@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,5 +35,18 @@ Observer combine(std::vector<Observer> observers);
 
 /// Ends a run after `seconds` of solving.
 Observer time_limit(double seconds);
+/// Ends a run so many seconds from now, whatever earlier parts of it took.
+Observer time_limit_from_now(double seconds);
+
+/// What a long computation tells its caller, and how it is resumed. A state is a text of bytes that
+/// only the computation understands; resumed from it, the computation ends with the same bits as
+/// one that was never stopped.
+struct Hooks {
+  Observer observer;
+  /// Called with a state to resume from: when the observer stops the computation, and now and then.
+  std::function<void(const std::string& state)> save;
+  double save_every_seconds = 30;
+  std::string resume;  ///< a state to resume from; empty: start from the beginning
+};
 
 }  // namespace udv

@@ -5,13 +5,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
-namespace udv::io {
+#include "udv/core/options.hpp"
 
-/// One setting as used, for run.json.
-using Setting = std::variant<bool, std::int64_t, double, std::string>;
+namespace udv::io {
 
 /// What run.json says besides the answer.
 struct RunInfo {

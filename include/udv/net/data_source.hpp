@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/options.hpp"
 #include "udv/net/preprocessing.hpp"
 
 namespace udv::net {
@@ -19,10 +20,12 @@ struct DataOptions {
   std::string scaling = "auto";  ///< auto: minmax for tables, 1/255 for images, none for arrays
   std::string test;              ///< file with the test part, instead of a share
   double test_share = 0.2;
+  std::uint64_t split_seed = 0;  ///< chooses the rows of the test part
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;
 };
+void describe(OptionTable& table, DataOptions& options);
 
 /// Features as numbers, with targets where there are: arrays and images.
 template <typename Real>

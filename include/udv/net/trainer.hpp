@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "udv/core/observer.hpp"
+#include "udv/core/options.hpp"
 #include "udv/net/dataset.hpp"
 #include "udv/net/network.hpp"
 #include "udv/net/optimizer.hpp"
@@ -24,7 +25,7 @@ struct TrainOptions {
   Index epochs = 200;
   Index batch = 32;         ///< 0: all samples at once
   Index hidden = 0;         ///< 0: default_hidden
-  Index average_last = 20;  ///< epochs that test_loss and test_accuracy are the mean of
+  Index average_last = 0;   ///< epochs that test_loss and test_accuracy are the mean of; 0: auto
   bool bias = false;
   Schedule schedule;
   OptimizerSettings rule;
@@ -35,7 +36,10 @@ struct TrainOptions {
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;
+  /// Epochs to average: 20 for values and 3 for classes where nobody says it.
+  Index averaged_epochs(Task task) const;
 };
+void describe(OptionTable& table, TrainOptions& options);
 
 /// One line of history.csv.
 struct EpochRecord {
@@ -57,10 +61,9 @@ struct Score {
 enum class TrainStop { kDone, kDiverged, kInterrupted, kTimeLimit };
 std::string_view to_string(TrainStop stop);
 
-/// A run between two steps: what an interrupted one goes on from, to the same bits.
+/// A run between two steps: what an interrupted one resumes from, to the same bits.
 template <typename Real>
 struct TrainState {
-  std::string settings;        ///< of the run, in words of its caller
   Index epoch = 0, batch = 0;  ///< the next ones
   double loss_sum = 0;         ///< over the samples of this epoch so far
   double seconds = 0;
@@ -76,11 +79,10 @@ std::string to_bytes(const TrainState<Real>& state);
 template <typename Real>
 TrainState<Real> train_state_from_bytes(std::string_view bytes);
 
+/// The observer sees the steps so far as iteration, the loss of the batch as objective and the width
+/// as rank.
 template <typename Real>
-struct TrainHooks {
-  Observer observer;  ///< iteration: steps so far, objective: loss of the batch, rank: width
-  const TrainState<Real>* resume = nullptr;
-  std::function<void(const TrainState<Real>&)> save;  ///< called when a run is stopped
+struct TrainHooks : Hooks {
   /// Called after every epoch.
   std::function<void(const EpochRecord&, const Network<Real>&)> epoch;
 };

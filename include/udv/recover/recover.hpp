@@ -5,20 +5,15 @@
 #include <vector>
 
 #include "udv/recover/problem.hpp"
-#include "udv/recover/solver/checkpoint.hpp"
+#include "udv/recover/solver/solve_state.hpp"
 #include "udv/recover/solver/options.hpp"
 #include "udv/recover/solver/recovery.hpp"
 
 namespace udv {
 
-/// What a caller may hang onto a solve.
+/// The observer is called at recorded iterations, and every 50 ms.
 template <typename Scalar>
-struct BasicHooks {
-  Observer observer;  ///< at recorded iterations, and every 50 ms
-  /// When stopped early, and now and then.
-  std::function<void(const BasicCheckpoint<Scalar>&)> save;
-  double save_every_seconds = 30;
-  const BasicCheckpoint<Scalar>* resume = nullptr;  ///< go on from here, to the same numbers
+struct BasicHooks : Hooks {
   /// Called before the first gradient step and after those that `snapshot_at` names.
   std::function<void(const BasicGradientState<Scalar>&)> snapshot;
   std::vector<Index> snapshot_at;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/solver/options.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
+#include "core/parse.hpp"
 #include "udv/core/error.hpp"
 #include "udv/recover/factors/factorization.hpp"
 
@@ -13,7 +16,79 @@ void require_positive(const char* name, double value) {
   require(std::isfinite(value) && value > 0, name, " is ", value, ", a positive number expected");
 }
 
+// "auto", "unit", "none" or a number.
+void set_scale(const std::string& text, RecoverOptions& options) {
+  const std::pair<const char*, ScaleRule> words[] = {
+      {"auto", ScaleRule::kAuto}, {"unit", ScaleRule::kUnit}, {"none", ScaleRule::kNone}};
+  for (const auto& [word, rule] : words)
+    if (text == word) {
+      options.scale_rule = rule;
+      return;
+    }
+  double value = 0;
+  require(parse_all(text, value) && std::isfinite(value) && value > 0, "'", text,
+          "' found, 'auto', 'unit', 'none' or a positive number expected");
+  options.scale_rule = ScaleRule::kValue;
+  options.scale_value = value;
+}
+
+std::string scale_text(const RecoverOptions& options) {
+  switch (options.scale_rule) {
+    case ScaleRule::kAuto:
+      return "auto";
+    case ScaleRule::kUnit:
+      return "unit";
+    case ScaleRule::kNone:
+      return "none";
+    default:
+      return fmt::format("{}", options.scale_value);
+  }
+}
+
 }  // namespace
+
+void describe(OptionTable& table, RecoverOptions& o) {
+  constexpr double kMostColumns = 2147483648.0, kMostIterations = 1e18;
+  table.group("Method");
+  table.add("method", o.method, "bm and udu are for symmetric problems, uv and udv for others")
+      .one_of({"auto", "bm", "udu", "uv", "udv"})
+      .default_is("udu or udv");
+  table.add("max-rank", o.max_rank, "Columns of U at most")
+      .between(1, kMostColumns)
+      .default_is("min(rows, columns)");
+  table.add("step", o.step, "Gradient step");
+  table.add("alpha", o.alpha, "Radius of the Frobenius balls");
+  RecoverOptions* const at = &o;
+  table
+      .add_custom(
+          "scale", [at](const std::string& text) { set_scale(text, *at); },
+          [at] { return scale_text(*at); },
+          "Factor on the data: auto, unit (1/|b|), none or a number")
+      .called("auto|unit|none|REAL");
+  table.add("init-norm", o.init_norm, "|U_0|_F").positive();
+  table.add("max-iterations", o.max_iterations, "Iterations at most")
+      .between(1, kMostIterations)
+      .default_is("100000 gradient steps; no limit for the walk in the rank")
+      .keeps_numbers();
+  table.add("tolerance", o.tolerance, "Relative residual that counts as exact; auto: 1e-10");
+  table.add("polish", o.polish, "on: walk in the rank with second-order fits; off: gradient alone")
+      .as_switch_word();
+  table.add("start", o.start, {{"nothing", Start::kNothing}, {"dynamics", Start::kDynamics}},
+            "Where the walk starts: nothing, or dynamics (a short gradient run)");
+  table.add("noise", o.noise_sigma, "Standard deviation of the noise, where known")
+      .positive()
+      .default_is("estimated");
+  table.add("holdout", o.holdout, "Share of the data to hold out: it chooses the rank")
+      .between(1e-9, 0.999999)
+      .default_is("none");
+  table.add("shrinkage", o.shrinkage, "Ridge on the final fit of noisy data")
+      .as_switch_word({"auto", "off"});
+  table
+      .add("record", o.record,
+           {{"every", Recording::kEvery}, {"log", Recording::kLog}, {"none", Recording::kNone}},
+           "Iterations that the history keeps; log: ever fewer of them")
+      .keeps_numbers();
+}
 
 void RecoverOptions::validate() const {
   if (method != "auto") method_named(method);

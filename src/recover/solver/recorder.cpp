@@ -118,7 +118,7 @@ Verdict Recorder::notify(const IterationRecord& record) {
 
 // Steps of a fit that was cut off are done again: their records go.
 template <typename Scalar>
-void Recorder::restore(const BasicCheckpoint<Scalar>& checkpoint) {
+void Recorder::restore(const SolveState<Scalar>& checkpoint) {
   latest_.iteration = checkpoint.has_gradient ? checkpoint.gradient.iteration : 0;
   for (const RankFit<Scalar>& fit : checkpoint.journal) latest_.iteration += fit.outer;
   earlier_seconds_ = checkpoint.seconds;
@@ -130,7 +130,7 @@ void Recorder::restore(const BasicCheckpoint<Scalar>& checkpoint) {
 }
 
 template <typename Scalar>
-void Recorder::store(BasicCheckpoint<Scalar>& checkpoint) const {
+void Recorder::store(SolveState<Scalar>& checkpoint) const {
   checkpoint.seconds = seconds();
   checkpoint.history = history_;
   checkpoint.columns = columns_;
@@ -145,8 +145,8 @@ void Recorder::flush() {
 #define UDV_INSTANTIATE(Scalar)                                                  \
   template Verdict Recorder::observe(const BasicGradientState<Scalar>&, double); \
   template void Recorder::finish(const BasicGradientState<Scalar>&, double);     \
-  template void Recorder::restore(const BasicCheckpoint<Scalar>&);               \
-  template void Recorder::store(BasicCheckpoint<Scalar>&) const;
+  template void Recorder::restore(const SolveState<Scalar>&);               \
+  template void Recorder::store(SolveState<Scalar>&) const;
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "udv/recover/solver/checkpoint.hpp"
+#include "udv/recover/solver/solve_state.hpp"
 #include "udv/recover/solver/options.hpp"
 
 namespace udv {
@@ -31,9 +31,9 @@ class Recorder {
   Index next_iteration() const { return latest_.iteration + 1; }
 
   template <typename Scalar>
-  void restore(const BasicCheckpoint<Scalar>& checkpoint);
+  void restore(const SolveState<Scalar>& checkpoint);
   template <typename Scalar>
-  void store(BasicCheckpoint<Scalar>& checkpoint) const;
+  void store(SolveState<Scalar>& checkpoint) const;
   /// The last iteration belongs into every history.
   void flush();
   std::vector<IterationRecord> take_history() { return std::move(history_); }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "udv/core/options.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
@@ -49,6 +50,9 @@ struct RecoverOptions {
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;
+  /// The gradient method alone is wanted: no polish, or a step of the caller's own.
+  bool wants_gradient() const { return !polish || step.has_value(); }
 };
+void describe(OptionTable& table, RecoverOptions& options);
 
 }  // namespace udv

@@ -12,12 +12,12 @@
 
 namespace udv {
 
-/// All that a solve needs to go on: the state of the gradient run and the fits that the walk in
+/// All that a solve needs to resume: the state of the gradient run and the fits that the walk in
 /// the rank has finished. The walk is a deterministic program; run again, it takes these fits
 /// instead of computing them and arrives where it was.
 template <typename Scalar>
-struct BasicCheckpoint {
-  std::uint64_t fingerprint = 0;  ///< of problem, options and program: a checkpoint fits one run
+struct SolveState {
+  std::uint64_t fingerprint = 0;  ///< of problem and options: a state belongs to one solve
   double seconds = 0;             ///< spent so far
   bool has_gradient = false;
   BasicGradientState<Scalar> gradient;
@@ -26,13 +26,10 @@ struct BasicCheckpoint {
   ColumnHistory columns;
 };
 
-using Checkpoint = BasicCheckpoint<double>;
-
-/// As bytes, with a check sum at the end.
 template <typename Scalar>
-std::string to_bytes(const BasicCheckpoint<Scalar>& checkpoint);
-/// Throws InvalidArgument where the bytes are not a whole checkpoint of this version and scalar.
+std::string to_bytes(const SolveState<Scalar>& state);
+/// Throws InvalidArgument where the bytes are not a whole state of this scalar.
 template <typename Scalar = double>
-BasicCheckpoint<Scalar> checkpoint_from_bytes(std::string_view bytes);
+SolveState<Scalar> solve_state_from_bytes(std::string_view bytes);
 
 }  // namespace udv

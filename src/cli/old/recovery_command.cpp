@@ -91,7 +91,7 @@ void print_summary(const BasicRecovery<Scalar>& r,
 }
 
 template <typename Scalar>
-std::optional<BasicCheckpoint<Scalar>> load_checkpoint(const std::filesystem::path& path,
+std::optional<SolveState<Scalar>> load_checkpoint(const std::filesystem::path& path,
                                                        bool wanted) {
   if (!wanted || !std::filesystem::exists(path)) return std::nullopt;
   try {
@@ -161,7 +161,7 @@ ExitCode run_recovery(BasicJob<Scalar> job, const CommonFlags& common, const Rec
   std::vector<Observer> observers{progress.observer(), live->observer(), stop_on_interrupt()};
   if (common.time_limit > 0) observers.push_back(time_limit_from_now(common.time_limit));
   hooks.observer = combine(std::move(observers));
-  hooks.save = [&](const BasicCheckpoint<Scalar>& checkpoint) {
+  hooks.save = [&](const SolveState<Scalar>& checkpoint) {
     io::write_atomically(checkpoint_path, to_bytes(checkpoint));
   };
   hooks.resume = resumed ? &*resumed : nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/solver/checkpoint.hpp"
+#include "udv/recover/solver/solve_state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,18 +4,20 @@
 #include <filesystem>
 #include <vector>
 
-#include "cli/progress.hpp"
+#include "udv/jobs/session.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 
-/// live.json in the folder of a run that goes on: progress, what has happened so far and the sizes
-/// of the columns, for `udv watch`. Written from the first half second on, twice a second at most
+/// live.json in the folder of a running job: progress, history and the sizes of the columns, for
+/// `udv watch`. Written from the first half second on, twice a second at most
 /// and never for more than a fiftieth of the time; gone when the run has ended.
 class LiveFile {
  public:
   LiveFile(const std::filesystem::path& folder, std::string command, ProgressTotal total,
            ProgressWords words = {});
   ~LiveFile();
+  /// The file stays, and says so.
+  void set_interrupted() { interrupted_ = true; }
   LiveFile(const LiveFile&) = delete;
   LiveFile& operator=(const LiveFile&) = delete;
 
@@ -32,7 +34,7 @@ class LiveFile {
   std::vector<IterationRecord> history_;
   IterationRecord last_;
   double next_write_;
-  bool written_ = false;
+  bool written_ = false, interrupted_ = false;
 };
 
-}  // namespace udv::cli
+}  // namespace udv::jobs

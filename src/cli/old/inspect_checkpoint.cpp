@@ -7,7 +7,7 @@
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/trainer.hpp"
-#include "udv/recover/solver/checkpoint.hpp"
+#include "udv/recover/solver/solve_state.hpp"
 #include "udv/report/terminal.hpp"
 
 namespace udv::cli {
@@ -66,7 +66,7 @@ std::string matrix_text(const Stack<Scalar>& stack) {
 }
 
 template <typename Scalar>
-std::string fits_text(const BasicCheckpoint<Scalar>& checkpoint) {
+std::string fits_text(const SolveState<Scalar>& checkpoint) {
   std::string ranks;
   for (const auto& fit : checkpoint.journal)
     ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", fit.Z.rank());

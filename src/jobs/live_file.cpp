@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "cli/live.hpp"
+#include "jobs/live_file.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cmath>
 
-#include "cli/interrupt.hpp"
 #include "io/run_json.hpp"
 #include "udv/core/error.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 namespace {
 
 using io::detail::number;
@@ -48,7 +47,7 @@ LiveFile::LiveFile(const std::filesystem::path& folder, std::string command, Pro
 LiveFile::~LiveFile() {
   if (!written_) return;
   std::error_code ignored;
-  if (interrupted())
+  if (interrupted_)
     write(last_, "interrupted");
   else
     std::filesystem::remove(path_, ignored);
@@ -97,4 +96,4 @@ void LiveFile::write(const IterationRecord& record, const char* state) {
   }
 }
 
-}  // namespace udv::cli
+}  // namespace udv::jobs

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "udv/jobs/session.hpp"
+#include "udv/net/data_source.hpp"
+#include "udv/net/figures.hpp"
+#include "udv/net/model_file.hpp"
+#include "udv/net/trainer.hpp"
+
+namespace udv::jobs {
+
+/// What a network is trained on: a file or folder that net::DataSource reads.
+struct TrainInput {
+  std::string data;
+};
+void describe(OptionTable& table, TrainInput& input);
+
+/// Settings of `train`; the seed of the session is that of weights and batches.
+struct TrainJobOptions {
+  net::DataOptions source;
+  net::TrainOptions training;
+  bool float64 = false;  ///< double precision
+};
+void describe(OptionTable& table, TrainJobOptions& options);
+
+/// A trained network and how it got there.
+struct TrainJobResult {
+  Outcome outcome = Outcome::kDone;
+  net::TrainStop stop = net::TrainStop::kDone;
+  std::filesystem::path folder;  ///< of the run; empty where nothing was written
+  std::variant<std::monostate, net::Model<float>, net::Model<double>> model;
+  net::TrainFigures figures;
+  std::vector<net::EpochRecord> history;
+  net::Task task = net::Task::kRegression;
+  net::Sizes sizes;
+  Index training_rows = 0, test_rows = 0, averaged_epochs = 0;
+  double test_loss = 0, test_accuracy = 0, seconds = 0;
+};
+
+/// Trains a low-rank network. Throws IoError naming file and place, OptionError naming a setting.
+TrainJobResult train(const TrainInput& input, const TrainJobOptions& options, Session& session);
+
+/// The same with data in memory, prepared by net::DataSource or by the caller.
+template <typename Real>
+TrainJobResult train(const net::PreparedData<Real>& data, const TrainJobOptions& options,
+                     Session& session);
+
+}  // namespace udv::jobs

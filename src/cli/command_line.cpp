@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// The one place that knows the library which parses command lines.
+#include <fcntl.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "cli/command.hpp"
+#include "jobs/config_file.hpp"
+#include "udv/core/error.hpp"
+#include "udv/core/version.hpp"
+
+namespace udv::cli {
+namespace {
+
+constexpr const char* kNotWritten = "standard output: cannot be written";
+constexpr const char* kHelpHint = "\nRun with --help for more information.";
+
+// Not fmt::print, which throws where standard error is closed.
+int fail(ExitCode code, const std::string& text) {
+  std::fputs(("udv: " + text + "\n").c_str(), stderr);
+  return code;
+}
+
+// A full disk is an error; a stream that the caller closed is not.
+bool is_written(std::FILE* stream) {
+  const bool written = std::fflush(stream) == 0 && std::ferror(stream) == 0;
+  const bool open = fcntl(fileno(stream), F_GETFD) != -1;
+  return written || !open;
+}
+
+std::string flag_text(const Option& option) {
+  return (option.positional ? "" : "--") + option.name;
+}
+
+std::string help_text(const Option& option) {
+  std::string text = option.help;
+  if (!option.unit.empty()) text += ", in " + option.unit;
+  if (!option.choices.empty()) {
+    std::string words;
+    for (const std::string& word : option.choices) words += (words.empty() ? "" : ", ") + word;
+    text += ": " + words;
+  }
+  if (!option.default_text.empty()) text += " [" + option.default_text + "]";
+  return text;
+}
+
+/// The flags of one command while the library reads them.
+class Flags {
+ public:
+  Flags(CLI::App& program, Command& command) : command_(command) {
+    app_ = program.add_subcommand(command.name, command.summary);
+    app_->failure_message(CLI::FailureMessage::simple);
+    if (!command.example.empty()) app_->footer("Example: " + command.example);
+    if (command.passes_arguments) {
+      app_->allow_extras();
+      app_->set_help_flag();
+    }
+    for (Option& option : command.table.options())
+      if (!option.name.empty()) add(option);
+    if (command.takes_config)
+      app_->add_option("--config", config_, "TOML file with the names of flags; flags win")
+          ->type_name("FILE")
+          ->group("Run");
+  }
+
+  bool parsed() const { return app_->parsed(); }
+
+  // Config files first, so that flags win.
+  void apply() {
+    for (const std::string& path : config_) jobs::apply_config(path, command_.table);
+    for (Given& given : given_) {
+      if (given.flag->count() == 0) continue;
+      if (given.option->is_switch) given.words = {given.truth ? "true" : "false"};
+      for (const std::string& word : given.words) command_.table.set(given.option->name, word);
+    }
+    const std::string missing = command_.table.missing();
+    if (!missing.empty()) throw CLI::RequiredError(flag_text(*command_.table.find(missing)));
+  }
+
+ private:
+  struct Given {
+    Option* option = nullptr;
+    CLI::Option* flag = nullptr;
+    std::vector<std::string> words;
+    bool truth = false;
+  };
+
+  void add(Option& option) {
+    Given& given = given_.emplace_back();
+    given.option = &option;
+    const std::string name = flag_text(option), help = help_text(option);
+    if (option.is_switch) {
+      given.flag = app_->add_flag(name, given.truth, help);
+    } else {
+      given.flag = app_->add_option(name, given.words, help);
+      given.flag->type_name(option.value_name)->type_size(1);
+      given.flag->allow_extra_args(option.takes_list)->delimiter('\0');
+      given.flag->expected(1, option.takes_list ? CLI::detail::expected_max_vector_size : 1);
+      given.flag->multi_option_policy(option.takes_list ? CLI::MultiOptionPolicy::TakeAll
+                                                        : CLI::MultiOptionPolicy::TakeLast);
+    }
+    if (!option.group.empty()) given.flag->group(option.group);
+  }
+
+  Command& command_;
+  CLI::App* app_;
+  std::deque<Given> given_;
+  std::vector<std::string> config_;
+};
+
+class Program {
+ public:
+  explicit Program(std::vector<Command> commands) : commands_(std::move(commands)) {
+    app_.set_version_flag("--version", version());
+    app_.require_subcommand(1);
+    app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    for (Command& command : commands_) flags_.emplace_back(app_, command);
+  }
+
+  ExitCode run(std::vector<std::string> arguments) {
+    check_command(arguments);
+    std::reverse(arguments.begin(), arguments.end());  // the library takes them from the back
+    app_.parse(arguments);
+    for (size_t c = 0; c < commands_.size(); ++c) {
+      if (!flags_[c].parsed()) continue;
+      flags_[c].apply();
+      const ExitCode code = commands_[c].run();
+      require<IoError>(is_written(stdout), kNotWritten);
+      return code;
+    }
+    return kWrongUsage;
+  }
+
+  // Prints help, the version, or what is wrong.
+  int answer(const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      app_.exit(error);
+      return is_written(stdout) ? kDone : fail(kBadInput, kNotWritten);
+    }
+    return fail(kWrongUsage, error.what() + suggestion(error) + kHelpHint);
+  }
+
+  int answer(const OptionError& error) const {
+    bool positional = false;
+    for (const Command& command : commands_)
+      for (const Option& option : command.table.options())
+        positional = positional || (option.name == error.name() && option.positional);
+    return fail(kWrongUsage, (positional ? "" : "--") + std::string(error.what()) + kHelpHint);
+  }
+
+ private:
+  // The library only says that a command is missing.
+  void check_command(const std::vector<std::string>& arguments) const {
+    if (arguments.empty() || arguments[0].starts_with("-")) return;
+    std::vector<std::string> names;
+    for (const Command& command : commands_) names.push_back(command.name);
+    if (std::find(names.begin(), names.end(), arguments[0]) != names.end()) return;
+    throw CLI::ValidationError("'" + arguments[0] + "' found, one of the commands expected" +
+                               did_you_mean(arguments[0], names));
+  }
+
+  // For flags that no option has.
+  std::string suggestion(const CLI::ParseError& error) const {
+    if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return "";
+    const std::string text = error.what();
+    const size_t at = text.rfind("--");
+    if (at == text.npos) return "";
+    const std::string name = text.substr(at + 2, text.find_first_of(" =", at) - at - 2);
+    for (size_t c = 0; c < commands_.size(); ++c) {
+      if (!flags_[c].parsed()) continue;
+      std::vector<std::string> known;
+      for (const Option& option : commands_[c].table.options())
+        if (!option.positional) known.push_back(option.name);
+      const std::string nearest = nearest_name(name, known);
+      return nearest.empty() ? "" : "; did you mean --" + nearest + "?";
+    }
+    return "";
+  }
+
+  std::vector<Command> commands_;
+  CLI::App app_{"Recovers low-rank matrices and trains low-rank networks without being told the rank.",
+                "udv"};
+  std::deque<Flags> flags_;
+};
+
+}  // namespace
+
+int run_program(std::vector<Command> commands, const std::vector<std::string>& arguments) {
+  Program program(std::move(commands));
+  try {
+    return program.run(arguments);
+  } catch (const CLI::ParseError& error) {
+    return program.answer(error);
+  } catch (const OptionError& error) {
+    return program.answer(error);
+  } catch (const IoError& error) {
+    return fail(kBadInput, error.what());
+  } catch (const InvalidArgument& error) {
+    return fail(kBadInput, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(kBadInput, "not enough memory for a problem of this size");
+  } catch (const std::exception& error) {
+    return fail(kInternalError, error.what());
+  }
+}
+
+}  // namespace udv::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "io/run_json.hpp"
+#include "udv/jobs/run_folder.hpp"
+
+namespace udv::jobs {
+
+using Json = io::detail::RunJson;
+using io::detail::list;
+using io::detail::number;
+
+/// The contents of run.json, made here alone: who wrote it and how, the results, warnings, further
+/// figures and the files beside it. Replaces an earlier run in the folder.
+void write_run_json(RunFolder& folder, const io::RunInfo& info, const Json& results);
+
+}  // namespace udv::jobs

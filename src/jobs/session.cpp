@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "jobs/live_file.hpp"
+#include "udv/core/checkpoint.hpp"
+#include "udv/core/error.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kMostThreads = 1024;
+
+Listener& silence() {
+  static Listener listener;
+  return listener;
+}
+
+std::string time_stamp() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y%m%d-%H%M%S", std::localtime(&now));
+  return text;
+}
+
+}  // namespace
+
+void describe(OptionTable& table, RunOptions& options) {
+  table.group("Run");
+  table.add("out", options.out, "Folder for the results")
+      .called("FOLDER")
+      .default_is("a new one in udv-runs")
+      .keeps_numbers();
+  table.add("seed", options.seed, "Seed of all random numbers");
+  table.add("threads", options.threads, "Threads; results do not depend on it")
+      .between(1, kMostThreads)
+      .default_is("all cores")
+      .keeps_numbers();
+  table.add("resume", options.resume, "Resume from the checkpoint in the folder of the results")
+      .keeps_numbers();
+  table.add("time-limit", options.time_limit, "Stop after this time and keep the best")
+      .positive()
+      .measured_in("seconds")
+      .default_is("none")
+      .keeps_numbers();
+}
+
+double ProgressTotal::share_done(const IterationRecord& record) const {
+  const double by_count =
+      iterations > 0 ? static_cast<double>(record.iteration) / static_cast<double>(iterations) : 0;
+  const double by_time = seconds > 0 ? record.seconds / seconds : 0;
+  return std::clamp(std::max(by_count, by_time), 0.0, 1.0);
+}
+
+Session::Session(RunOptions options, Listener* listener)
+    : options_(std::move(options)), listener_(listener) {
+  set_num_threads(options_.threads);
+}
+
+Listener& Session::listener() {
+  return listener_ != nullptr ? *listener_ : silence();
+}
+
+/// What is told about a computation while it goes on.
+class Run::Watch {
+ public:
+  Watch(Run& run, const ProgressTotal& total, const ProgressWords& words)
+      : listener_(run.session_.listener()) {
+    if (run.folder_)
+      live_ = std::make_unique<LiveFile>(run.path(), run.info_.command, total, words);
+    listener_.begin(total, words);
+  }
+  ~Watch() {
+    if (live_ && listener_.interrupted()) live_->set_interrupted();
+    listener_.end();
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  Observer observer(double time_limit) {
+    std::vector<Observer> observers{[this](const IterationRecord& record) {
+      listener_.progress(record);
+      return listener_.interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
+    }};
+    if (live_) observers.push_back(live_->observer());
+    if (time_limit > 0) observers.push_back(time_limit_from_now(time_limit));
+    return combine(std::move(observers));
+  }
+
+ private:
+  Listener& listener_;
+  std::unique_ptr<LiveFile> live_;
+};
+
+Run::Run(Session& session, std::string job, std::map<std::string, Setting> config,
+         std::string fingerprint)
+    : Run(session, std::move(job), std::move(config), std::move(fingerprint), "") {}
+
+Run::Run(Session& session, std::string job, std::map<std::string, Setting> config,
+         std::string fingerprint, const std::string& subfolder)
+    : session_(session),
+      fingerprint_(message("seed ", session.seed(), "; ", fingerprint)) {
+  info_.command = std::move(job);
+  info_.config = std::move(config);
+  info_.seed = session.seed();
+  info_.config["threads"] = static_cast<std::int64_t>(num_threads());
+  if (session.options().time_limit > 0) info_.config["time-limit"] = session.options().time_limit;
+  if (session.has_folder())
+    folder_ = std::make_unique<RunFolder>(fs::path(session.options().out) / subfolder);
+}
+
+Run::~Run() = default;
+
+fs::path Run::path() const {
+  return folder_ ? folder_->path() : fs::path();
+}
+
+void Run::warn(const std::string& text) {
+  session_.listener().warning(text);
+  info_.warnings.push_back(text);
+}
+
+bool Run::has_checkpoint() const {
+  return folder_ && fs::exists(folder_->checkpoint());
+}
+
+void Run::remove_checkpoint() {
+  std::error_code ignored;
+  if (folder_) fs::remove(folder_->checkpoint(), ignored);
+}
+
+// The state in the checkpoint of this folder; empty where a run starts from the beginning.
+std::string Run::state_to_resume() {
+  if (!session_.options().resume || !folder_) return "";
+  const fs::path path = folder_->checkpoint();
+  if (!fs::exists(path)) {
+    session_.listener().warning(path.string() + ": no checkpoint there, starting from the beginning");
+    return "";
+  }
+  try {
+    Checkpoint checkpoint = checkpoint_from_bytes(io::read_bytes(path));
+    check_belongs(checkpoint, info_.command, fingerprint_);
+    return std::move(checkpoint.payload);
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(path.string(), ": ", error.what()));
+  }
+}
+
+Hooks Run::hooks(const ProgressTotal& total, const ProgressWords& words) {
+  Hooks hooks;
+  hooks.resume = state_to_resume();
+  stop_watching();
+  watch_ = std::make_unique<Watch>(*this, total, words);
+  hooks.observer = watch_->observer(session_.options().time_limit);
+  if (folder_)
+    hooks.save = [this](const std::string& state) {
+      io::write_atomically(folder_->checkpoint(),
+                           to_bytes(Checkpoint{info_.command, fingerprint_, state}));
+    };
+  return hooks;
+}
+
+void Run::stop_watching() {
+  watch_.reset();
+}
+
+std::string new_run_folder(const std::string& job) {
+  const std::string base = "udv-runs/" + job + "-" + time_stamp();
+  std::string folder = base;
+  for (int n = 2; fs::exists(folder); ++n) folder = fmt::format("{}-{}", base, n);
+  return folder;
+}
+
+}  // namespace udv::jobs

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/train.hpp"
+
+#include <fmt/format.h>
+
+#include "jobs/training_files.hpp"
+#include "udv/core/error.hpp"
+
+namespace udv::jobs {
+namespace {
+
+using net::TrainStop;
+
+// Steps of all epochs.
+template <typename Real>
+Index num_steps(const net::PreparedData<Real>& data, const net::TrainOptions& options) {
+  const Index rows = data.training.size(), batch = options.batch > 0 ? options.batch : rows;
+  return options.epochs * ((rows + batch - 1) / batch);
+}
+
+// What prune and others need to know about how the model was made.
+template <typename Real>
+net::Model<Real> model_of(const net::TrainResult<Real>& result,
+                          const net::PreparedData<Real>& data, const TrainJobOptions& options,
+                          const std::string& settings) {
+  const Index rows = data.training.size() + data.test.size();
+  return {result.network,
+          data.preprocessing,
+          {{"settings", settings},
+           {"rows", std::to_string(rows)},
+           {"split_seed", std::to_string(options.source.split_seed)},
+           {"test_share", fmt::format("{}", options.source.test_share)}}};
+}
+
+template <typename Real>
+TrainJobResult summary_of(const net::TrainResult<Real>& result, net::Model<Real> model,
+                          const net::PreparedData<Real>& data, const net::TrainOptions& options) {
+  TrainJobResult summary;
+  summary.outcome = outcome_of(result.stop);
+  summary.stop = result.stop;
+  summary.figures = net::figures_of(result.network);
+  summary.history = result.history;
+  summary.task = data.training.task;
+  summary.sizes = result.network.sizes();
+  summary.training_rows = data.training.size();
+  summary.test_rows = data.test.size();
+  summary.averaged_epochs = options.averaged_epochs(data.training.task);
+  summary.test_loss = result.test_loss;
+  summary.test_accuracy = result.test_accuracy;
+  summary.seconds = result.seconds;
+  summary.model = std::move(model);
+  return summary;
+}
+
+// `input` is empty where the data came from memory.
+template <typename Real>
+TrainJobResult train_on(TrainInput input, const net::PreparedData<Real>& data,
+                        TrainJobOptions options, Session& session) {
+  options.training.seed = session.seed();
+  net::check_run(input.data.empty() ? "train" : input.data, data.training, data.test,
+                 options.training);
+  OptionTable table;
+  describe(table, input);
+  describe(table, options);
+  const std::string settings =
+      message(table.fingerprint(), "; numbers of the data ", data.content_hash());
+  Run run(session, "train", table.config(), settings);
+  for (const auto& note : data.notes) run.warn(note);
+  const net::TrainHooks<Real> hooks{
+      run.hooks({num_steps(data, options.training), session.options().time_limit},
+                {"step", "loss", "width"}),
+      nullptr};
+  const auto result = net::train(data.training, data.test, options.training, hooks);
+  run.stop_watching();
+  TrainJobResult summary = summary_of(
+      result, model_of(result, data, options, run.fingerprint()), data, options.training);
+  summary.folder = run.path();
+  if (result.stop == TrainStop::kInterrupted || !run.has_folder()) return summary;
+  if (result.stop == TrainStop::kDiverged)
+    run.warn(run.path().string() +
+             ": diverged, a smaller learning rate (lr) expected; the network is of no use");
+  write_training<Real>(run,
+                       {result, std::get<net::Model<Real>>(summary.model), options.training,
+                        summary.figures, summary.training_rows, summary.test_rows});
+  if (result.stop != TrainStop::kTimeLimit) run.remove_checkpoint();
+  return summary;
+}
+
+template <typename Real>
+TrainJobResult train_from_file(const TrainInput& input, const TrainJobOptions& options,
+                               Session& session) {
+  const net::DataSource<Real> source(input.data, options.source);
+  return train_on(input, source.prepare(options.source.split_seed), options, session);
+}
+
+}  // namespace
+
+void describe(OptionTable& table, TrainInput& input) {
+  table.add("data", input.data, "Table, .npy, .npz, .mat, HDF5, IDX, CIFAR or a folder")
+      .is_input()
+      .called("DATA");
+}
+
+void describe(OptionTable& table, TrainJobOptions& options) {
+  describe(table, options.source);
+  describe(table, options.training);
+  table.add("float64", options.float64, "Double precision");
+}
+
+TrainJobResult train(const TrainInput& input, const TrainJobOptions& options, Session& session) {
+  options.training.validate();
+  return options.float64 ? train_from_file<double>(input, options, session)
+                         : train_from_file<float>(input, options, session);
+}
+
+template <typename Real>
+TrainJobResult train(const net::PreparedData<Real>& data, const TrainJobOptions& options,
+                     Session& session) {
+  return train_on({}, data, options, session);
+}
+
+template TrainJobResult train(const net::PreparedData<float>&, const TrainJobOptions&, Session&);
+template TrainJobResult train(const net::PreparedData<double>&, const TrainJobOptions&, Session&);
+
+}  // namespace udv::jobs
