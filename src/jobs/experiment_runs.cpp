@@ -47,10 +47,9 @@ bool is_done(const ExperimentRun& run, const fs::path& folder) {
 
 // Only what was made by us is removed.
 void require_own(const fs::path& folder) {
-  require<IoError>(
-      !fs::exists(folder) ||
-          (fs::is_directory(folder) && (fs::exists(folder / kStamp) || fs::is_empty(folder))),
-      folder.string(), ": no earlier run of udv reproduce, and in its way");
+  require<IoError>(!fs::exists(folder) || (fs::is_directory(folder) &&
+                                           (fs::exists(folder / kStamp) || fs::is_empty(folder))),
+                   folder.string(), ": no earlier run of udv reproduce, and in its way");
 }
 
 void remove_run(const fs::path& folder) {
