@@ -30,5 +30,5 @@
 #include "udv/recover/ptychography.hpp"
 #include "udv/recover/recover.hpp"
 #include "udv/recover/run_folder.hpp"
-#include "udv/report/picture.hpp"
+#include "udv/recover/picture.hpp"
 #include "udv/report/report.hpp"

@@ -70,8 +70,8 @@ TrainJobResult train_on(TrainInput input, const net::PreparedData<Real>& data,
       run.hooks({num_steps(data, options.training), session.options().time_limit},
                 {"step", "loss", "width"}),
       nullptr};
-  const auto result = net::train(data.training, data.test, options.training, hooks);
-  run.stop_watching();
+  const auto result = run.compute(
+      hooks, [&] { return net::train(data.training, data.test, options.training, hooks); });
   TrainJobResult summary = summary_of(
       result, model_of(result, data, options, run.fingerprint()), data, options.training);
   summary.folder = run.path();

@@ -13,7 +13,7 @@
 #include "udv/io/png.hpp"
 #include "udv/recover/phase.hpp"
 #include "udv/recover/ptychography.hpp"
-#include "udv/report/picture.hpp"
+#include "udv/recover/picture.hpp"
 #include "udv/report/terminal.hpp"
 
 namespace udv::cli {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "udv/report/picture.hpp"
+#include "udv/recover/picture.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <queue>
 #include <vector>
 
-namespace udv::report {
+namespace udv {
 namespace {
 
 constexpr double kCut = 0.002;  // share of the values beyond black, and beyond white
@@ -89,4 +89,4 @@ RowMatrix<std::uint8_t> phase_picture(const RowMatrix<std::complex<float>>& imag
   return gray_picture(unwrapped_phase(turn * image));
 }
 
-}  // namespace udv::report
+}  // namespace udv

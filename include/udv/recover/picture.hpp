@@ -6,7 +6,7 @@
 
 #include "udv/core/types.hpp"
 
-namespace udv::report {
+namespace udv {
 
 /// Grey levels of numbers: the lowest and highest 0.2 % are black and white, the rest in between.
 /// Numbers that are not finite are black.
@@ -23,4 +23,4 @@ RowMatrix<std::uint8_t> phase_picture(const RowMatrix<std::complex<float>>& imag
 /// modulus, each to a neighbour that is done, with the multiple of 2 pi that brings them nearest.
 RowMatrix<double> unwrapped_phase(const RowMatrix<std::complex<float>>& image);
 
-}  // namespace udv::report
+}  // namespace udv

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "udv/report/picture.hpp"
+#include "udv/recover/picture.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-namespace udv::report {
+namespace udv {
 namespace {
 
 using Complex = std::complex<float>;
@@ -64,4 +64,4 @@ TEST(PhasePicture, EndsOnAnImageThatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace udv::report
+}  // namespace udv

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/run_folder.hpp"
+#include "jobs/recovery_files.hpp"
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <nlohmann/json.hpp>
-
 #include "core/instantiate.hpp"
-#include "io/run_json.hpp"
-#include "udv/core/error.hpp"
-#include "udv/core/version.hpp"
+#include "jobs/run_json.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
+#include "udv/jobs/write_run.hpp"
 
-namespace udv::io {
+namespace udv::jobs {
 namespace {
-
-using Json = nlohmann::ordered_json;
-using detail::list;
-using detail::number;
 
 Json names(const std::vector<Index>& indices, int base) {
   Json result = Json::array();
@@ -50,12 +42,8 @@ Json undetermined_json(const Undetermined& open, int base) {
 }
 
 template <typename Scalar>
-Json run_json(const BasicRecovery<Scalar>& r, const RunInfo& info) {
-  Json run = {{"udv", version()},
-              {"command", info.command},
-              {"config", detail::config_json(info.config)},
-              {"seed", info.seed},
-              {"method", r.method},
+Json results_json(const BasicRecovery<Scalar>& r, int index_base) {
+  Json run = {{"method", r.method},
               {"scalar", scalar_name<Scalar>()},
               {"operator", r.operator_name},
               {"rows", r.rows},
@@ -78,34 +66,52 @@ Json run_json(const BasicRecovery<Scalar>& r, const RunInfo& info) {
               {"step", number(r.step)},
               {"noise_sigma", number(r.noise_sigma)},
               {"certificate", certificate_json(r.certificate)},
-              {"undetermined", undetermined_json(r.undetermined, info.index_base)}});
+              {"undetermined", undetermined_json(r.undetermined, index_base)}});
   Json scores = Json::array();
   for (const auto& [rank, score] : r.scores)
     scores.push_back({{"rank", rank}, {"score", number(score)}});
   run["rank_scores"] = scores;
-  run["warnings"] = info.warnings;
-  if (info.relative_error) run["relative_error"] = number(*info.relative_error);
-  detail::add_figures(info, run);
   return run;
 }
 
-Array matrix(const std::vector<Vector<double>>& rows) {
-  Array array;
+io::Array matrix(const std::vector<Vector<double>>& rows) {
+  io::Array array;
   array.shape = {static_cast<Index>(rows.size()), rows.empty() ? 0 : rows.front().size()};
   for (const auto& row : rows) array.values.insert(array.values.end(), row.begin(), row.end());
   return array;
 }
 
 void write_columns(const std::filesystem::path& path, const ColumnHistory& columns) {
-  Array iteration;
+  io::Array iteration;
   iteration.shape = {static_cast<Index>(columns.iteration.size())};
   iteration.values.assign(columns.iteration.begin(), columns.iteration.end());
-  write_npz(
+  io::write_npz(
       path,
       {{"iteration", iteration}, {"norm_u", matrix(columns.norm_u)}, {"d", matrix(columns.d)}});
 }
 
 }  // namespace
+
+template <typename Scalar>
+void write_recovery(RunFolder& folder, const BasicRecovery<Scalar>& recovery,
+                    const io::RunInfo& info) {
+  io::write_npy(folder.file("U.npy"), recovery.U);
+  io::write_npy(folder.file("d.npy"), recovery.d);
+  if (!recovery.symmetric) io::write_npy(folder.file("V.npy"), recovery.V);
+  io::write_atomically(folder.file("history.csv"), io::history_csv(recovery.history));
+  if (!recovery.columns.iteration.empty())
+    write_columns(folder.file("columns.npz"), recovery.columns);
+  write_run_json(folder, info, results_json(recovery, info.index_base));
+}
+
+#define UDV_INSTANTIATE(Scalar) \
+  template void write_recovery(RunFolder&, const BasicRecovery<Scalar>&, const io::RunInfo&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
+#undef UDV_INSTANTIATE
+
+}  // namespace udv::jobs
+
+namespace udv::io {
 
 std::string history_csv(const std::vector<IterationRecord>& history) {
   fmt::memory_buffer text;
@@ -120,15 +126,8 @@ std::string history_csv(const std::vector<IterationRecord>& history) {
 template <typename Scalar>
 void write_run(const std::filesystem::path& folder, const BasicRecovery<Scalar>& recovery,
                const RunInfo& info) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  require<IoError>(!failure, folder.string(), ": cannot make this folder: ", failure.message());
-  write_npy(folder / "U.npy", recovery.U);
-  write_npy(folder / "d.npy", recovery.d);
-  if (!recovery.symmetric) write_npy(folder / "V.npy", recovery.V);
-  write_atomically(folder / "history.csv", history_csv(recovery.history));
-  if (!recovery.columns.iteration.empty()) write_columns(folder / "columns.npz", recovery.columns);
-  detail::write_json(folder / "run.json", run_json(recovery, info));
+  jobs::RunFolder run(folder);
+  jobs::write_recovery(run, recovery, info);
 }
 
 #define UDV_INSTANTIATE(Scalar)                                                       \
