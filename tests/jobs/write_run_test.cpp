@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/run_folder.hpp"
+#include "udv/jobs/write_run.hpp"
 
 #include <gtest/gtest.h>
 

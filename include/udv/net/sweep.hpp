@@ -11,7 +11,7 @@
 
 #include "udv/core/observer.hpp"
 #include "udv/net/data_source.hpp"
-#include "udv/net/run_folder.hpp"
+#include "udv/net/figures.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace udv::net {
