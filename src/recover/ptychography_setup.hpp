@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/toml_section.hpp"
-#include "udv/recover/optics.hpp"
+#include "io/toml_section.hpp"
+#include "udv/recover/ptychography_data.hpp"
 
-namespace udv::cli {
+namespace udv::detail {
 
-/// What the data file holds.
-enum class ImageKind { kAmplitude, kIntensity };
+using io::detail::Quantity;
+
 enum class ImageAxis { kFirst, kLast };
 enum class LedOrder { kSpiral, kRaster, kList };
 
@@ -47,7 +47,7 @@ struct DataSetup {
 };
 
 /// The optics, LEDs and images of a Fourier ptychographic data set, as its setup file has them.
-struct PtychoSetup {
+struct PtychographySetup {
   std::map<std::string, Quantity> optics;  ///< by key
   int upsampling = 2;
   std::string pupil_variable;  ///< where not empty: a known pupil, unless that is all zero
@@ -56,14 +56,14 @@ struct PtychoSetup {
 };
 
 /// Reads the TOML file that examples/bloodsmear.toml documents. Throws IoError with file and line.
-PtychoSetup read_setup(const std::string& path);
+PtychographySetup read_setup(const std::string& path);
 
 /// The number that a variable of the data file holds.
 using ReadNumber = std::function<double(const std::string& variable)>;
 
 /// All quantities in the units of Optics; those that name a variable are read. Throws IoError
 /// naming file, line and key where a value makes no sense.
-Optics resolve_optics(const PtychoSetup& setup, const ReadNumber& read);
+Optics resolve_optics(const PtychographySetup& setup, const ReadNumber& read);
 
 /// Places of the LEDs of the first `count` images (all, without a count). Throws IoError where
 /// the order has too few LEDs, or the data file too few images.
@@ -75,4 +75,4 @@ std::vector<Index> used_images(const LedSetup& leds, const std::vector<Illuminat
 /// The part of images of rows x cols pixels that is used. Throws IoError where it leaves them.
 Region image_region(const DataSetup& data, Index rows, Index cols);
 
-}  // namespace udv::cli
+}  // namespace udv::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/toml_section.hpp"
+#include "io/toml_section.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "udv/core/error.hpp"
 
-namespace udv::cli {
+namespace udv::io::detail {
 namespace {
 
 std::string joined(const std::vector<std::string_view>& words) {
@@ -212,4 +212,4 @@ std::vector<TomlSection> TomlSection::sections(std::string_view key,
   return found;
 }
 
-}  // namespace udv::cli
+}  // namespace udv::io::detail

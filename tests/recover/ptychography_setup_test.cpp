@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "cli/ptycho_setup.hpp"
+#include "recover/ptychography_setup.hpp"
 
 #include <gtest/gtest.h>
 
 #include "io/temporary_files.hpp"
 #include "udv/core/error.hpp"
 
-namespace udv::cli {
+namespace udv::detail {
 namespace {
 
 /// Variables of the blood smear data file.
@@ -27,7 +27,7 @@ std::string with(std::string text, const std::string& part, const std::string& r
   return text.replace(text.find(part), part.size(), replacement);
 }
 
-PtychoSetup setup_of(const std::string& toml) {
+PtychographySetup setup_of(const std::string& toml) {
   const io::TemporaryFolder folder;
   return read_setup(folder.write("setup.toml", toml).string());
 }
@@ -47,9 +47,9 @@ std::string error_with_optics(const std::string& part, const std::string& replac
   return error_in(with(kOptics, part, replacement) + kLeds + kData);
 }
 
-TEST(PtychoSetup, OfTheExampleIsThatOfTheDataSet) {
+TEST(PtychographySetup, OfTheExampleIsThatOfTheDataSet) {
   const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-  const PtychoSetup setup = read_setup((root / "examples" / "bloodsmear.toml").string());
+  const PtychographySetup setup = read_setup((root / "examples" / "bloodsmear.toml").string());
   const Optics optics = resolve_optics(setup, bloodsmear_variable);
   EXPECT_DOUBLE_EQ(optics.wavelength_m, 532e-9);
   EXPECT_EQ(optics.numerical_aperture, 0.1);
@@ -71,8 +71,8 @@ TEST(PtychoSetup, OfTheExampleIsThatOfTheDataSet) {
   EXPECT_NO_THROW(spectrum_windows(optics, region.rows, region.cols, lights));
 }
 
-TEST(PtychoSetup, DefaultsAreNoSlideNoShiftAndAllImages) {
-  const PtychoSetup setup = setup_of(kOptics + kLeds + kData);
+TEST(PtychographySetup, DefaultsAreNoSlideNoShiftAndAllImages) {
+  const PtychographySetup setup = setup_of(kOptics + kLeds + kData);
   const Optics optics = resolve_optics(setup, bloodsmear_variable);
   EXPECT_EQ(optics.wavelength_m, 532e-9);
   EXPECT_EQ(optics.slide_thickness_mm, 0);
@@ -83,8 +83,8 @@ TEST(PtychoSetup, DefaultsAreNoSlideNoShiftAndAllImages) {
   EXPECT_NO_THROW(optics.validate());
 }
 
-TEST(PtychoSetup, CameraPixelAndMagnificationGiveThePixelOnTheSample) {
-  const PtychoSetup setup =
+TEST(PtychographySetup, CameraPixelAndMagnificationGiveThePixelOnTheSample) {
+  const PtychographySetup setup =
       setup_of(with(kOptics, "sample_pixel_um = 1.845",
                     "camera_pixel_um = 3.75\nmagnification = { variable = \"mag\" }") +
                kLeds + kData);
@@ -92,8 +92,8 @@ TEST(PtychoSetup, CameraPixelAndMagnificationGiveThePixelOnTheSample) {
   EXPECT_DOUBLE_EQ(optics.pixel_m, 1.875e-6);
 }
 
-TEST(PtychoSetup, VariablesAreScaledAndChecked) {
-  const PtychoSetup setup =
+TEST(PtychographySetup, VariablesAreScaledAndChecked) {
+  const PtychographySetup setup =
       setup_of(with(kOptics, "532", "{ variable = \"wlength\", scale = 1e9 }") + kLeds + kData);
   const Optics optics = resolve_optics(setup, bloodsmear_variable);
   EXPECT_DOUBLE_EQ(optics.wavelength_m, 532e-9);
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"upsampling = 2", "upsampling = 2\npupil = \"aberration\"",
                 "8: [optics] pupil: 'aberration' found, { variable = \"name\" } expected"}));
 
-TEST(PtychoSetupFile, NamesWhatItDoesNotKnow) {
+TEST(PtychographySetupFile, NamesWhatItDoesNotKnow) {
   EXPECT_EQ(error_with_optics("na", "NA"),
             "setup.toml:3: [optics] NA: unknown key found, one of wavelength_nm, na, "
             "sample_pixel_um, led_pitch_mm, led_distance_mm, slide_thickness_mm, slide_index, "
@@ -166,7 +166,7 @@ TEST(PtychoSetupFile, NamesWhatItDoesNotKnow) {
             "setup.toml:1: optics: 3 found, a table ");
 }
 
-TEST(PtychoSetupFile, ThatIsNoTomlOrMissingIsNamed) {
+TEST(PtychographySetupFile, ThatIsNoTomlOrMissingIsNamed) {
   EXPECT_EQ(error_in("[optics\n").substr(0, 13), "setup.toml:1:");
   EXPECT_NE(error_of([] { read_setup("/no/such/setup.toml"); }).find("/no/such/setup.toml"),
             std::string::npos);
@@ -201,7 +201,7 @@ TEST(LedSetup, MistakesAreNamed) {
             "expected");
 }
 
-PtychoSetup setup_with_leds(const std::string& lines) {
+PtychographySetup setup_with_leds(const std::string& lines) {
   return setup_of(kOptics + "[leds]\n" + lines + kData);
 }
 
@@ -226,7 +226,7 @@ TEST(LedSetup, PlacesMustSufficeForTheImages) {
 }
 
 TEST(LedSetup, SkipsByNumberAndAngle) {
-  const PtychoSetup setup = setup_with_leds("order = \"spiral\"\nskip = [2, 4]\nmax_na = 0.05\n");
+  const PtychographySetup setup = setup_with_leds("order = \"spiral\"\nskip = [2, 4]\nmax_na = 0.05\n");
   const Optics optics = resolve_optics(setup, bloodsmear_variable);
   const auto lights = illuminations(optics, spiral_order(9));
   // The first ring's corners lie beyond 0.05.
@@ -285,4 +285,4 @@ TEST(DataSetup, RegionMustLieInsideTheImages) {
 }
 
 }  // namespace
-}  // namespace udv::cli
+}  // namespace udv::detail

@@ -13,7 +13,7 @@
 
 #include "udv/core/types.hpp"
 
-namespace udv::cli {
+namespace udv::io::detail {
 
 /// A number of a settings file, or the name of the variable of the data file that holds it.
 struct Quantity {
@@ -71,4 +71,4 @@ class TomlSection {
 /// The text of a value as a message shows it: at most 40 characters of one line.
 std::string found_text(const toml::node& node);
 
-}  // namespace udv::cli
+}  // namespace udv::io::detail

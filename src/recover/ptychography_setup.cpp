@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/ptycho_setup.hpp"
+#include "recover/ptychography_setup.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,10 @@
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
-namespace udv::cli {
+namespace udv::detail {
 namespace {
+
+using io::detail::TomlSection;
 
 struct Range {
   const char* words;
@@ -81,7 +83,7 @@ void require_one_pixel_size(const TomlSection& section) {
                    ": no such key found, it or camera_pixel_um and magnification expected");
 }
 
-void read_optics(const TomlSection& section, PtychoSetup& setup) {
+void read_optics(const TomlSection& section, PtychographySetup& setup) {
   for (const Field& field : fields()) {
     if (field.required) section.require_key(field.key);
     const auto quantity = section.quantity(field.key);
@@ -188,10 +190,10 @@ std::vector<std::string_view> optics_keys() {
   return keys;
 }
 
-PtychoSetup setup_of(const std::string& path, const toml::table& table) {
+PtychographySetup setup_of(const std::string& path, const toml::table& table) {
   const TomlSection file(path, "", table, {"optics", "leds", "data"});
   for (const char* key : {"optics", "leds", "data"}) file.require_key(key);
-  PtychoSetup setup;
+  PtychographySetup setup;
   read_optics(*file.section("optics", optics_keys()), setup);
   setup.leds = read_leds(
       *file.section("leds", {"order", "rows", "cols", "list", "count", "max_na", "skip"}));
@@ -206,7 +208,7 @@ std::vector<GridPoint> places_in_order(const LedSetup& leds, Index count) {
 
 }  // namespace
 
-PtychoSetup read_setup(const std::string& path) {
+PtychographySetup read_setup(const std::string& path) {
   const std::string text = io::read_bytes(path);
   try {
     return setup_of(path, toml::parse(text, path));
@@ -215,7 +217,7 @@ PtychoSetup read_setup(const std::string& path) {
   }
 }
 
-Optics resolve_optics(const PtychoSetup& setup, const ReadNumber& read) {
+Optics resolve_optics(const PtychographySetup& setup, const ReadNumber& read) {
   Optics optics;
   optics.upsampling = setup.upsampling;
   std::map<std::string, double> values;
@@ -272,4 +274,4 @@ Region image_region(const DataSetup& data, Index rows, Index cols) {
   return region;
 }
 
-}  // namespace udv::cli
+}  // namespace udv::detail
