@@ -4,19 +4,19 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "charts.hpp"
+namespace udv::jobs {
 
-namespace udv::report {
-
-/// One number out of the run.json files of some runs: a figure, over another one, less a constant,
-/// and of all runs the largest, smallest or mean.
+/// One number out of the run.json files of some runs: a figure, divided by another one, less a
+/// constant, and of all runs the largest, smallest or mean.
 struct Measure {
   std::string of = "*";      ///< names of runs, * for any text
   std::string figure;        ///< JSON pointer, "/spectrum/3"; past the end of a list is 0
   std::string divide_by;     ///< another one, or nothing
-  double minus = 0;          ///< taken off after the division
+  double minus = 0;          ///< subtracted after the division
   std::string take = "max";  ///< max, min, mean
   /// Only runs whose `only_figure` is at most `only_times` its mean over `only_of`; all where
   /// empty.
@@ -45,7 +45,10 @@ struct Chart {
   bool log = true;
 };
 
-/// One udv command and where it stands in the charts.
+/// The names that `Chart::kind` may have.
+const std::vector<std::string>& chart_kinds();
+
+/// One command of udv and its place in the charts.
 struct ExperimentRun {
   std::string name, label, color;
   std::vector<std::string> command;
@@ -57,37 +60,29 @@ struct ExperimentRun {
 /// A figure or table of the paper: what it claims, the runs that check it and the rule.
 struct Experiment {
   std::string name, title, where, claim, rule, component;
-  std::vector<std::string> needs;  ///< files below $UDV_DATA
+  std::vector<std::string> needs;  ///< files in the folder of the data sets
   double seconds_full = 0, seconds_quick = 0;
   std::vector<ExperimentRun> runs;
   std::vector<Check> checks;
   std::vector<Chart> charts;
 };
 
-enum class Status { kSeen, kNotSeen, kNotRun };
-std::string_view to_string(Status status);
+/// Whether our numbers show what the paper claims.
+enum class ClaimStatus { kSeen, kNotSeen, kNotRun };
+std::string_view to_string(ClaimStatus status);
 
-/// How a check came out.
+/// The result of one check, as text.
 struct CheckResult {
   std::string name, ours, wanted, paper;
   bool ok = false;
 };
 
-struct Outcome {
-  Status status = Status::kNotRun;
+/// The results of all checks of an experiment.
+struct ExperimentOutcome {
+  ClaimStatus status = ClaimStatus::kNotRun;
   std::string note;  ///< why it was not run
   std::vector<CheckResult> checks;
-  double seconds = 0;
+  double seconds = 0;  ///< of all runs together
 };
 
-/// Applies the checks to the runs in `folder`/NAME. Throws IoError where a run is damaged.
-Outcome evaluate(const Experiment& experiment, const std::filesystem::path& folder);
-
-/// The section of a page; charts only where the runs are there.
-Json experiment_section(const Experiment& experiment, const Outcome& outcome,
-                        const std::filesystem::path& folder);
-
-/// The names of the kinds that `Chart::kind` may have.
-std::vector<std::string> chart_kinds();
-
-}  // namespace udv::report
+}  // namespace udv::jobs

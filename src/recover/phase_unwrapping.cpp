@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/picture.hpp"
+#include "udv/recover/phase_unwrapping.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <queue>
 #include <vector>
 
 namespace udv {
 namespace {
-
-constexpr double kCut = 0.002;  // share of the values beyond black, and beyond white
 
 struct Pixel {
   float quality;
@@ -25,28 +22,6 @@ double nearest_turn(double angle, double to) {
 }
 
 }  // namespace
-
-RowMatrix<std::uint8_t> gray_picture(const RowMatrix<double>& values) {
-  RowMatrix<std::uint8_t> gray = RowMatrix<std::uint8_t>::Zero(values.rows(), values.cols());
-  std::vector<double> sorted;
-  for (Index i = 0; i < values.size(); ++i)
-    if (std::isfinite(values.data()[i])) sorted.push_back(values.data()[i]);
-  if (sorted.empty()) return gray;
-  std::sort(sorted.begin(), sorted.end());
-  const auto cut = static_cast<size_t>(kCut * static_cast<double>(sorted.size()));
-  const double black = sorted[cut], white = sorted[sorted.size() - 1 - cut];
-  const double range = white > black ? white - black : 1;
-  for (Index i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values.data()[i])) continue;
-    const double level = std::clamp((values.data()[i] - black) / range, 0.0, 1.0);
-    gray.data()[i] = static_cast<std::uint8_t>(std::lround(255 * level));
-  }
-  return gray;
-}
-
-RowMatrix<std::uint8_t> amplitude_picture(const RowMatrix<std::complex<float>>& image) {
-  return gray_picture(image.cwiseAbs().cast<double>());
-}
 
 RowMatrix<double> unwrapped_phase(const RowMatrix<std::complex<float>>& image) {
   const Index rows = image.rows(), cols = image.cols();
@@ -82,11 +57,11 @@ RowMatrix<double> unwrapped_phase(const RowMatrix<std::complex<float>>& image) {
   return phase;
 }
 
-RowMatrix<std::uint8_t> phase_picture(const RowMatrix<std::complex<float>>& image) {
+RowMatrix<double> relative_phase(const RowMatrix<std::complex<float>>& image) {
   const std::complex<float> sum = image.sum();
   const float size = std::abs(sum);
   const std::complex<float> turn = size > 0 ? std::conj(sum) / size : std::complex<float>(1);
-  return gray_picture(unwrapped_phase(turn * image));
+  return unwrapped_phase(turn * image);
 }
 
 }  // namespace udv

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-#include "experiment.hpp"
-
-#include <fmt/format.h>
+#include "experiment_section.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "charts.hpp"
 #include "core/pattern.hpp"
+#include "jobs/experiment_checks.hpp"
 #include "udv/core/error.hpp"
-#include "udv/report/terminal.hpp"
 
 namespace udv::report {
 namespace {
 
 namespace fs = std::filesystem;
+using jobs::Chart;
+using jobs::Experiment;
+using jobs::ExperimentRun;
 using Views = std::map<std::string, RunView>;
 
 Views read_views(const Experiment& experiment, const fs::path& folder) {
@@ -22,73 +23,6 @@ Views read_views(const Experiment& experiment, const fs::path& folder) {
     if (fs::exists(folder / run.name / "run.json"))
       views.emplace(run.name, read_run(folder / run.name, run.name));
   return views;
-}
-
-// NaN where there is no such figure; 0 past the end of a list: a spectrum that has ended.
-double figure_of(const RunView& run, const std::string& pointer) {
-  const Json::json_pointer path(pointer);
-  if (run.run.contains(path)) {
-    const Json& value = run.run[path];
-    return value.is_number() ? value.get<double>() : NAN;
-  }
-  const Json::json_pointer parent = path.parent_pointer();
-  return run.run.contains(parent) && run.run[parent].is_array() ? 0 : NAN;
-}
-
-double measure_of(const RunView& run, const Measure& measure) {
-  double value = figure_of(run, measure.figure);
-  if (!measure.divide_by.empty()) value /= figure_of(run, measure.divide_by);
-  return value - measure.minus;
-}
-
-double value_of(const Views& views, const Measure& measure);
-
-bool counts(const Views& views, const RunView& run, const Measure& measure) {
-  if (!fits(measure.of, run.name)) return false;
-  if (measure.only_figure.empty()) return true;
-  Measure others;
-  others.of = measure.only_of;
-  others.figure = measure.only_figure;
-  others.take = "mean";
-  return figure_of(run, measure.only_figure) <= measure.only_times * value_of(views, others);
-}
-
-double value_of(const Views& views, const Measure& measure) {
-  std::vector<double> values;
-  for (const auto& [name, view] : views)
-    if (counts(views, view, measure)) values.push_back(measure_of(view, measure));
-  if (values.empty() ||
-      std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }))
-    return NAN;
-  if (measure.take == "max") return *std::max_element(values.begin(), values.end());
-  if (measure.take == "min") return *std::min_element(values.begin(), values.end());
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-std::string shown(double value) {
-  return std::isnan(value) ? "nothing" : fmt::format("{:.4g}", value);
-}
-
-CheckResult apply(const Check& check, const Views& views) {
-  const double ours = value_of(views, check.value);
-  const double reference = check.other ? value_of(views, *check.other) : check.number;
-  const double bound = check.times * reference;
-  CheckResult result;
-  result.name = check.text;
-  result.paper = check.paper;
-  result.ours = shown(ours);
-  const char* const sign = check.relation == "at-most"    ? "≤"
-                           : check.relation == "at-least" ? "≥"
-                                                          : "=";
-  result.wanted = fmt::format("{} {}", sign, shown(bound));
-  if (check.other && check.times != 1)
-    result.wanted += fmt::format(" ({:g} × {})", check.times, shown(reference));
-  result.ok = check.relation == "at-most"    ? ours <= bound
-              : check.relation == "at-least" ? ours >= bound
-                                             : ours == bound;
-  return result;
 }
 
 // Series of one colour belong together.
@@ -196,7 +130,7 @@ Blocks table_blocks(const Chart& chart, const Scene& scene) {
   for (const ChartRun& run : scene.runs(chart.of)) {
     Json row = Json::array({run.label});
     for (const auto& [name, figure] : chart.figures)
-      row.push_back(shown(measure_of(*run.view, figure)));
+      row.push_back(jobs::figure_text(jobs::measure_in(run.view->run, figure)));
     rows.push_back(std::move(row));
   }
   return {table_block(chart.title, columns, std::move(rows))};
@@ -214,7 +148,7 @@ Blocks figures_blocks(const Chart& chart, const Scene& scene) {
       if (variable != run.variables.end() && chart.figures.size() > 1) line += ", " + name;
       if (!lines.contains(line)) order.push_back(line);
       lines[line][std::atof(run.variables.at(chart.x).c_str())] =
-          measure_of(scene.views.at(run.name), figure);
+          jobs::measure_in(scene.views.at(run.name).run, figure);
     }
   }
   std::vector<Series> series;
@@ -248,6 +182,12 @@ constexpr ChartKind kChartKinds[] = {{"history", history_blocks},
                                      {"adapter-pruning", adapter_pruning_blocks},
                                      {"adapter-ranks", adapter_ranks_blocks}};
 
+Blocks blocks_of(const Chart& chart, const Scene& scene) {
+  for (const ChartKind& kind : kChartKinds)
+    if (chart.kind == kind.name) return kind.blocks(chart, scene);
+  throw InvalidArgument(message("chart: kind '", chart.kind, "' found, which nobody draws"));
+}
+
 Json commands_block(const Experiment& experiment) {
   std::string text;
   for (const ExperimentRun& run : experiment.runs) {
@@ -259,36 +199,9 @@ Json commands_block(const Experiment& experiment) {
 
 }  // namespace
 
-std::string_view to_string(Status status) {
-  return status == Status::kSeen ? "seen" : status == Status::kNotSeen ? "not seen" : "not run";
-}
-
-std::vector<std::string> chart_kinds() {
-  std::vector<std::string> names;
-  for (const ChartKind& kind : kChartKinds) names.emplace_back(kind.name);
-  return names;
-}
-
-Outcome evaluate(const Experiment& experiment, const fs::path& folder) {
-  const Views views = read_views(experiment, folder);
-  Outcome outcome;
-  if (views.size() < experiment.runs.size() || views.empty()) {
-    outcome.note = fmt::format("{} of {} runs are there", views.size(), experiment.runs.size());
-    return outcome;
-  }
-  bool all = true;
-  for (const Check& check : experiment.checks) {
-    outcome.checks.push_back(apply(check, views));
-    all = all && outcome.checks.back().ok;
-  }
-  for (const auto& [name, view] : views) outcome.seconds += view.number("seconds").value_or(0);
-  outcome.status = all ? Status::kSeen : Status::kNotSeen;
-  return outcome;
-}
-
-Json experiment_section(const Experiment& experiment, const Outcome& outcome,
-                        const fs::path& folder) {
-  const bool run = outcome.status != Status::kNotRun;
+Json experiment_section(const jobs::Reproduced& reproduced) {
+  const auto& [experiment, outcome, folder, seconds] = reproduced;
+  const bool run = outcome.status != jobs::ClaimStatus::kNotRun;
   Json section = {{"id", experiment.name},
                   {"title", experiment.title},
                   {"where", experiment.where + ", " + experiment.name},
@@ -298,7 +211,7 @@ Json experiment_section(const Experiment& experiment, const Outcome& outcome,
   if (!experiment.rule.empty()) section["rule"] = experiment.rule;
   if (!outcome.note.empty()) section["note"] = outcome.note;
   section["checks"] = Json::array();
-  for (const CheckResult& check : outcome.checks)
+  for (const jobs::CheckResult& check : outcome.checks)
     section["checks"].push_back({{"name", check.name},
                                  {"ours", check.ours},
                                  {"wanted", check.wanted},
@@ -309,9 +222,7 @@ Json experiment_section(const Experiment& experiment, const Outcome& outcome,
   const Views views = read_views(experiment, folder);
   const Scene scene{experiment, views, folder};
   for (const Chart& chart : experiment.charts)
-    for (const ChartKind& kind : kChartKinds)
-      if (chart.kind == kind.name)
-        for (Json& block : kind.blocks(chart, scene)) section["blocks"].push_back(std::move(block));
+    for (Json& block : blocks_of(chart, scene)) section["blocks"].push_back(std::move(block));
   section["blocks"].push_back(commands_block(experiment));
   return section;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "report/experiment.hpp"
-
 #include <gtest/gtest.h>
 
 #include "core/pattern.hpp"
 #include "io/temporary_files.hpp"
+#include "jobs/experiment_checks.hpp"
+#include "jobs/experiment_file.hpp"
 
-namespace udv::report {
+namespace udv::jobs {
 namespace {
 
 TEST(Pattern, StarsStandForAnyText) {
@@ -35,7 +35,7 @@ class ExperimentChecks : public ::testing::Test {
     check.number = number;
     experiment_.checks.push_back(check);
   }
-  Outcome outcome() { return evaluate(experiment_, folder_ / ""); }
+  ExperimentOutcome outcome() { return evaluate(experiment_, folder_ / ""); }
 
   io::TemporaryFolder folder_;
   Experiment experiment_;
@@ -51,7 +51,7 @@ TEST_F(ExperimentChecks, TakeTheLargestTheSmallestAndTheMean) {
     rank.take = take;
     add_check(rank, "equals", value);
   }
-  EXPECT_EQ(outcome().status, Status::kSeen);
+  EXPECT_EQ(outcome().status, ClaimStatus::kSeen);
 }
 
 TEST_F(ExperimentChecks, ASpectrumThatHasEndedIsZero) {
@@ -60,7 +60,7 @@ TEST_F(ExperimentChecks, ASpectrumThatHasEndedIsZero) {
   ratio.figure = "/spectrum/3";
   ratio.divide_by = "/spectrum/0";
   add_check(ratio, "equals", 0);
-  EXPECT_EQ(outcome().status, Status::kSeen);
+  EXPECT_EQ(outcome().status, ClaimStatus::kSeen);
 }
 
 TEST_F(ExperimentChecks, AFigureThatIsNotThereIsNotSeen) {
@@ -70,8 +70,8 @@ TEST_F(ExperimentChecks, AFigureThatIsNotThereIsNotSeen) {
   add_check(rank, "at-most", 5);
   rank.figure = "/nothing";
   add_check(rank, "at-most", 5);
-  const Outcome found = outcome();
-  EXPECT_EQ(found.status, Status::kNotSeen);
+  const ExperimentOutcome found = outcome();
+  EXPECT_EQ(found.status, ClaimStatus::kNotSeen);
   EXPECT_FALSE(found.checks[0].ok);
   EXPECT_EQ(found.checks[1].ours, "nothing");
 }
@@ -87,9 +87,9 @@ TEST_F(ExperimentChecks, CompareWithOtherRuns) {
   check.other->of = "bm";
   check.times = 0.5;
   experiment_.checks = {check};
-  EXPECT_EQ(outcome().status, Status::kSeen);
+  EXPECT_EQ(outcome().status, ClaimStatus::kSeen);
   experiment_.checks[0].times = 0.2;
-  EXPECT_EQ(outcome().status, Status::kNotSeen);
+  EXPECT_EQ(outcome().status, ClaimStatus::kNotSeen);
 }
 
 TEST_F(ExperimentChecks, LookOnlyAtRunsOfComparableLoss) {
@@ -104,40 +104,37 @@ TEST_F(ExperimentChecks, LookOnlyAtRunsOfComparableLoss) {
   rank.only_of = "udv";
   rank.only_times = 1.1;
   add_check(rank, "equals", 7);
-  EXPECT_EQ(outcome().status, Status::kSeen);
+  EXPECT_EQ(outcome().status, ClaimStatus::kSeen);
 }
 
 TEST_F(ExperimentChecks, ARunThatIsMissingMeansNotRun) {
   add_run("a", "{}");
   experiment_.runs.push_back(experiment_.runs.front());
   experiment_.runs.back().name = "gone";
-  EXPECT_EQ(outcome().status, Status::kNotRun);
+  EXPECT_EQ(outcome().status, ClaimStatus::kNotRun);
   EXPECT_NE(outcome().note.find("1 of 2"), std::string::npos);
 }
 
-TEST_F(ExperimentChecks, EveryKindOfChartDrawsSomethingOrNothing) {
-  add_run("a", R"({"rank":3,"spectrum":[2,1],"method":"udu"})");
-  folder_.write("a/history.csv", "iteration,objective,rank\n1,2,4\n2,1,3\n");
-  folder_.write("a/curve.csv",
-                "neurons,parameters,loss,accuracy,relative_change\n1,9,2,,0.5\n2,18,1,,0\n");
-  experiment_.runs.front().variables["n"] = "1";
-  for (const std::string& kind : chart_kinds()) {
-    Chart chart;
-    chart.kind = kind;
-    chart.y = "objective";
-    chart.x = "n";
-    Measure rank;
-    rank.figure = "/rank";
-    chart.figures = {{"rank", rank}};
-    experiment_.charts.push_back(chart);
+TEST(BuiltInExperiments, AreAllReadInBothSizes) {
+  for (const bool quick : {false, true})
+    for (const BuiltInExperiment& own : built_in_files()) {
+      const Experiment experiment = parse_experiment(own.name, own.name, own.text, {"d", "r", quick});
+      EXPECT_FALSE(experiment.claim.empty()) << own.name;
+      EXPECT_FALSE(experiment.runs.empty()) << own.name;
+      EXPECT_FALSE(experiment.checks.empty()) << own.name;
+    }
+}
+
+TEST(ExperimentFile, NamesFileAndLineOfAnUnknownKind) {
+  const std::string text = "title = \"T\"\nwhere = \"W\"\nclaim = \"C\"\n[[charts]]\nkind = \"pie\"\n";
+  try {
+    parse_experiment("e", "e.toml", text, {});
+    FAIL();
+  } catch (const IoError& error) {
+    EXPECT_EQ(std::string(error.what()).substr(0, 8), "e.toml:5") << error.what();
+    EXPECT_NE(std::string(error.what()).find("spectra"), std::string::npos) << error.what();
   }
-  const Json section = experiment_section(experiment_, outcome(), folder_ / "");
-  EXPECT_EQ(section["status"], "seen");
-  std::map<std::string, int> kinds;
-  for (const Json& block : section["blocks"]) ++kinds[block["kind"].get<std::string>()];
-  EXPECT_EQ(kinds["lines"], 4);  // history, spectra, pruning, figures
-  EXPECT_EQ(kinds["table"], 1);
 }
 
 }  // namespace
-}  // namespace udv::report
+}  // namespace udv::jobs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/experiment_runs.hpp"
+#include "jobs/experiment_runs.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,23 +12,22 @@
 #include <cstring>
 #include <thread>
 
-#include "cli/exit_code.hpp"
-#include "cli/interrupt.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
 
 extern char** environ;
 
-namespace udv::cli {
+namespace udv::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-using report::Experiment;
-using report::ExperimentRun;
 
 constexpr const char* kStamp = "command.txt";
 constexpr const char* kLog = "log.txt";
+
+// Exit codes of udv that this job understands; all others are failures.
+constexpr int kDone = 0, kNotConverged = 4, kInterrupted = 130;
 
 // All that fixes the numbers of a run.
 std::string stamp_of(const ExperimentRun& run) {
@@ -73,26 +72,32 @@ std::vector<std::string> arguments_of(const ExperimentRun& run, const fs::path& 
   return words;
 }
 
+pid_t start_process(const fs::path& program, std::vector<std::string> words,
+                    const fs::path& log) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  pid_t process = 0;
+  const int failure =
+      posix_spawn(&process, program.c_str(), &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  require<IoError>(failure == 0, program.string(), ": cannot be started: ", std::strerror(failure));
+  return process;
+}
+
 /// A run in a process of its own.
 class Child {
  public:
-  Child(const ExperimentRun& run, fs::path folder, int threads)
+  Child(const fs::path& program, const ExperimentRun& run, fs::path folder, int threads)
       : name_(run.name), folder_(std::move(folder)) {
     prepare(run, folder_);
-    std::vector<std::string> words = arguments_of(run, folder_, threads);
-    std::vector<char*> pointers;
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, (folder_ / kLog).c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    const int failure =
-        posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    require<IoError>(failure == 0, "a process cannot be started: ", std::strerror(failure));
+    process_ = start_process(program, arguments_of(run, folder_, threads), folder_ / kLog);
   }
 
   bool ended() {
@@ -123,15 +128,14 @@ class Child {
   int code_ = 0;
 };
 
-/// The runs of one stage, so many at a time.
+/// The runs of one stage, as many at a time as there are threads.
 class Stage {
  public:
-  Stage(const Experiment& experiment, const fs::path& folder, int stage, int threads)
-      : folder_(folder), threads_(threads) {
+  Stage(const Experiment& experiment, const RunsPlan& plan, int stage) : plan_(plan) {
     for (const ExperimentRun& run : experiment.runs)
-      if (run.stage == stage && !is_done(run, folder / run.name)) waiting_.push_back(&run);
+      if (run.stage == stage && !is_done(run, plan.folder / run.name)) waiting_.push_back(&run);
     std::reverse(waiting_.begin(), waiting_.end());
-    each_ = std::max(1, threads / std::max(1, static_cast<int>(waiting_.size())));
+    each_ = std::max(1, plan.threads / std::max(1, static_cast<int>(waiting_.size())));
   }
 
   bool running() const { return !waiting_.empty() || !children_.empty(); }
@@ -139,8 +143,9 @@ class Stage {
   void step(RunsResult& result, Index& done) {
     const bool stop = result.interrupted || !result.error.empty();
     if (stop) waiting_.clear();
-    while (!waiting_.empty() && static_cast<int>(children_.size()) * each_ < threads_) {
-      children_.emplace_back(*waiting_.back(), folder_ / waiting_.back()->name, each_);
+    while (!waiting_.empty() && static_cast<int>(children_.size()) * each_ < plan_.threads) {
+      const ExperimentRun& next = *waiting_.back();
+      children_.emplace_back(plan_.program, next, plan_.folder / next.name, each_);
       waiting_.pop_back();
     }
     std::erase_if(children_, [&](Child& child) {
@@ -149,15 +154,15 @@ class Stage {
       ++done;
       return true;
     });
-    if (interrupted() && !result.interrupted) {
+    if (!result.interrupted && plan_.interrupted()) {
       result.interrupted = true;
       for (Child& child : children_) child.interrupt();
     }
   }
 
  private:
-  const fs::path& folder_;
-  int threads_, each_ = 1;
+  const RunsPlan& plan_;
+  int each_ = 1;  ///< threads of one process
   std::vector<const ExperimentRun*> waiting_;
   std::vector<Child> children_;
 };
@@ -173,23 +178,23 @@ bool is_finished(const Experiment& experiment, const fs::path& folder) {
                      [&](const auto& run) { return is_done(run, folder / run.name); });
 }
 
-RunsResult run_commands(const Experiment& experiment, const fs::path& folder, int threads,
-                        const std::function<void(Index)>& progress) {
+RunsResult run_commands(const Experiment& experiment, const RunsPlan& plan) {
   RunsResult result;
   Index done = 0;
-  for (const ExperimentRun& run : experiment.runs) done += is_done(run, folder / run.name) ? 1 : 0;
+  for (const ExperimentRun& run : experiment.runs)
+    done += is_done(run, plan.folder / run.name) ? 1 : 0;
   const int stages = experiment.runs.empty() ? 0 : experiment.runs.back().stage + 1;
-  io::make_folder(folder);
+  io::make_folder(plan.folder);
   for (int s = 0; s < stages && !result.interrupted && result.error.empty(); ++s) {
-    Stage stage(experiment, folder, s, threads);
+    Stage stage(experiment, plan, s);
     for (int tick = 0; stage.running(); ++tick) {
       stage.step(result, done);
-      if (tick % 10 == 0) progress(done);
+      if (tick % 10 == 0) plan.progress(done);
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
-  progress(done);
+  plan.progress(done);
   return result;
 }
 
-}  // namespace udv::cli
+}  // namespace udv::jobs

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "cli/experiment_file.hpp"
+#include "jobs/experiment_file.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <sstream>
 
-#include "cli/toml_section.hpp"
+#include "io/toml_section.hpp"
 #include "udv/core/error.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 namespace {
 
-using report::Chart;
-using report::Check;
-using report::Experiment;
-using report::ExperimentRun;
-using report::Measure;
+using io::detail::TomlSection;
 using Lists = std::map<std::string, std::vector<std::string>>;
 using Words = std::map<std::string, std::string>;
 
@@ -88,7 +84,7 @@ Check check_of(const TomlSection& section) {
 Chart chart_of(const TomlSection& section) {
   Chart chart;
   chart.kind = required_text(section, "kind");
-  const auto kinds = report::chart_kinds();
+  const std::vector<std::string>& kinds = chart_kinds();
   if (std::find(kinds.begin(), kinds.end(), chart.kind) == kinds.end()) {
     std::string names;
     for (const auto& kind : kinds) names += (names.empty() ? "" : ", ") + kind;
@@ -210,16 +206,26 @@ Lists values_of(const TomlSection& top, bool quick) {
   return lists;
 }
 
-}  // namespace
-
-Experiment parse_experiment(const std::string& name, const std::string& path,
-                            const std::string& text, const ExperimentPlace& place) {
-  toml::table table;
+toml::table parse_toml(const std::string& path, const std::string& text) {
   try {
-    table = toml::parse(text, path);
+    return toml::parse(text, path);
   } catch (const toml::parse_error& error) {
     throw IoError(message(path, ":", error.source().begin.line, ": ", error.description()));
   }
+}
+
+}  // namespace
+
+const std::vector<std::string>& chart_kinds() {
+  static const std::vector<std::string> kinds{
+      "history",   "spectra", "training", "columns",         "pruning",      "sweep", "compare",
+      "snapshots", "table",   "figures",  "adapter-pruning", "adapter-ranks"};
+  return kinds;
+}
+
+Experiment parse_experiment(const std::string& name, const std::string& path,
+                            const std::string& text, const ExperimentPlace& place) {
+  const toml::table table = parse_toml(path, text);
   const TomlSection top(path, "", table,
                         {"title", "where", "claim", "rule", "component", "needs", "seconds",
                          "values", "quick", "full", "runs", "checks", "charts"});
@@ -249,4 +255,4 @@ Experiment parse_experiment(const std::string& name, const std::string& path,
   return experiment;
 }
 
-}  // namespace udv::cli
+}  // namespace udv::jobs
