@@ -28,6 +28,7 @@
 #include "udv/recover/optics.hpp"
 #include "udv/recover/phase.hpp"
 #include "udv/recover/ptychography.hpp"
+#include "udv/recover/ptychography_data.hpp"
 #include "udv/recover/recover.hpp"
 #include "udv/recover/run_folder.hpp"
 #include "udv/report/picture.hpp"
