@@ -226,7 +226,8 @@ TEST(LedSetup, PlacesMustSufficeForTheImages) {
 }
 
 TEST(LedSetup, SkipsByNumberAndAngle) {
-  const PtychographySetup setup = setup_with_leds("order = \"spiral\"\nskip = [2, 4]\nmax_na = 0.05\n");
+  const PtychographySetup setup =
+      setup_with_leds("order = \"spiral\"\nskip = [2, 4]\nmax_na = 0.05\n");
   const Optics optics = resolve_optics(setup, bloodsmear_variable);
   const auto lights = illuminations(optics, spiral_order(9));
   // The first ring's corners lie beyond 0.05.
