@@ -5,15 +5,15 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "cli/inspect_kinds.hpp"
 #include "core/hash.hpp"
 #include "io/mapped_file.hpp"
 #include "io/text.hpp"
+#include "jobs/inspect/kinds.hpp"
+#include "udv/core/text.hpp"
 #include "udv/io/text_table.hpp"
 #include "udv/net/head.hpp"
-#include "udv/report/terminal.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 namespace {
 
 constexpr std::size_t kMostWords = 10'000;  // counted; more are "more than"
@@ -46,8 +46,8 @@ struct ColumnFigures {
     const auto count = [](Index n) { return n > 0 ? fmt::format("{}", n) : std::string(); };
     return {plain_text(name, 40),
             count(numbers),
-            numbers > 0 ? report::number(least) : "",
-            numbers > 0 ? report::number(most) : "",
+            numbers > 0 ? short_number(least) : "",
+            numbers > 0 ? short_number(most) : "",
             count(strange),
             texts == 0 ? ""
             : many     ? fmt::format("> {}", kMostWords)
@@ -116,15 +116,13 @@ TableFigures read_figures(const std::filesystem::path& path) {
   return table;
 }
 
-void print_columns(const TableFigures& table) {
+void add_columns(const TableFigures& table, InspectReport& report) {
   std::vector<std::vector<std::string>> rows;
   for (std::size_t c = 0; c < std::min(table.columns.size(), kMostColumns); ++c)
     rows.push_back(table.columns[c].cells());
-  fmt::print("\n{}", report::table({"column", "numbers", "min", "max", "inf or nan",
-                                    "different words", "empty"},
-                                   rows));
-  if (table.columns.size() > kMostColumns)
-    fmt::print("  and {} more columns\n", table.columns.size() - kMostColumns);
+  const std::size_t left = table.columns.size() - rows.size();
+  report.table({"column", "numbers", "min", "max", "inf or nan", "different words", "empty"},
+               std::move(rows), left > 0 ? fmt::format("and {} more columns", left) : "");
 }
 
 }  // namespace
@@ -134,16 +132,17 @@ std::string brief_table(const std::filesystem::path& file) {
   return fmt::format("{} rows of {}", table.rows, table.width());
 }
 
-void show_table(const std::filesystem::path& file, const InspectOptions&) {
+void show_table(const std::filesystem::path& file, const InspectOptions&, InspectReport& report) {
   const TableFigures table = read_figures(file);
-  print_file(file);
-  print_row("rows", fmt::format("{}", table.rows));
-  print_row("columns",
-            fmt::format("{}{}", table.width(), table.header ? "" : ", no line of names"));
+  add_file(file, report);
+  report.fact("rows", fmt::format("{}", table.rows));
+  report.fact("columns",
+              fmt::format("{}{}", table.width(), table.header ? "" : ", no line of names"));
   if (table.is_matrix() && std::min(table.rows, table.width()) > 0)
-    print_spectrum(net::singular_values(
-        Eigen::Map<const RowMatrix<double>>(table.values.data(), table.rows, table.width())));
-  print_columns(table);
+    add_spectrum(net::singular_values(Eigen::Map<const RowMatrix<double>>(
+                     table.values.data(), table.rows, table.width())),
+                 report);
+  add_columns(table, report);
 }
 
-}  // namespace udv::cli
+}  // namespace udv::jobs

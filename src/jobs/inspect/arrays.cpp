@@ -4,19 +4,19 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/inspect_kinds.hpp"
+#include "jobs/inspect/kinds.hpp"
+#include "udv/core/text.hpp"
 #include "udv/io/png.hpp"
 #include "udv/io/variables.hpp"
 #include "udv/net/head.hpp"
-#include "udv/report/terminal.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 namespace {
 
 constexpr std::uintmax_t kLargeFile = std::uintmax_t{64} << 20;
 
 // Range of the finite ones: of the values, or of the magnitudes of complex numbers.
-void print_range(const io::ComplexArray& array) {
+void add_range(const io::ComplexArray& array, InspectReport& report) {
   double least = INFINITY, most = -INFINITY, squares = 0;
   Index strange = 0;
   for (const auto& z : array.values) {
@@ -29,11 +29,11 @@ void print_range(const io::ComplexArray& array) {
     most = std::max(most, value);
     squares += value * value;
   }
-  if (strange > 0) print_row("not finite", fmt::format("{} of {}", strange, array.size()));
+  if (strange > 0) report.fact("not finite", fmt::format("{} of {}", strange, array.size()));
   if (strange == array.size()) return;
-  print_row(array.is_complex ? "magnitudes" : "range",
-            fmt::format("{} to {}, root of the sum of squares {}", report::number(least),
-                        report::number(most), report::number(std::sqrt(squares))));
+  report.fact(array.is_complex ? "magnitudes" : "range",
+              fmt::format("{} to {}, root of the sum of squares {}", short_number(least),
+                          short_number(most), short_number(std::sqrt(squares))));
 }
 
 RowMatrix<double> part_of(const io::ComplexArray& array, bool imaginary) {
@@ -60,16 +60,17 @@ bool all_finite(const io::ComplexArray& array) {
   });
 }
 
-void print_values(const io::ComplexArray& array, const InspectOptions& options) {
-  print_range(array);
+void add_values(const io::ComplexArray& array, const InspectOptions& options,
+                InspectReport& report) {
+  add_range(array, report);
   if (array.shape.size() != 2 || array.size() == 0) return;
   const Index numbers = array.size() * (array.is_complex ? 4 : 1);
   if (!all_finite(array))
-    print_row("spectrum", "none, as some numbers are not finite");
+    report.fact("spectrum", "none, as some numbers are not finite");
   else if (numbers > kFewNumbers && !options.svd)
-    print_row("spectrum", "not computed unasked for so many numbers: --svd");
+    report.fact("spectrum", "not computed unasked for so many numbers (option svd)");
   else
-    print_spectrum(singular_values_of(array));
+    add_spectrum(singular_values_of(array), report);
 }
 
 std::string type_text(const io::Variable& variable) {
@@ -82,15 +83,16 @@ std::string brief_npy(const std::filesystem::path& file) {
   return type_text(io::describe_npy(file));
 }
 
-void show_npy(const std::filesystem::path& file, const InspectOptions& options) {
+void show_npy(const std::filesystem::path& file, const InspectOptions& options,
+              InspectReport& report) {
   const io::Variable array = io::describe_npy(file);
-  print_file(file);
-  print_row("array", type_text(array));
+  add_file(file, report);
+  report.fact("array", type_text(array));
   if (!array.is_numeric) return;
   if (std::filesystem::file_size(file) > kLargeFile)
-    print_row("values", "not read: the file is larger than " + size_text(kLargeFile));
+    report.fact("values", "not read: the file is larger than " + size_text(kLargeFile));
   else
-    print_values(io::read_complex_npy(file), options);
+    add_values(io::read_complex_npy(file), options, report);
 }
 
 std::string brief_variables(const std::filesystem::path& path) {
@@ -101,15 +103,16 @@ std::string brief_variables(const std::filesystem::path& path) {
   return plain_text(text, 60);
 }
 
-void show_variables(const std::filesystem::path& path, const InspectOptions&) {
+void show_variables(const std::filesystem::path& path, const InspectOptions&,
+                    InspectReport& report) {
   const io::VariableFile file(path);
-  print_file(path);
-  print_row("variables", fmt::format("{}", file.variables().size()));
+  add_file(path, report);
+  report.fact("variables", fmt::format("{}", file.variables().size()));
   std::vector<std::vector<std::string>> rows;
   for (const io::Variable& variable : file.variables())
     rows.push_back({plain_text(variable.name), plain_text(variable.type),
                     io::shape_text(variable.shape), variable.is_numeric ? "" : "no numbers"});
-  fmt::print("\n{}", report::table({"variable", "type", "shape", ""}, rows));
+  report.table({"variable", "type", "shape", ""}, std::move(rows));
 }
 
 std::string brief_png(const std::filesystem::path& file) {
@@ -117,12 +120,12 @@ std::string brief_png(const std::filesystem::path& file) {
   return fmt::format("{} x {} pixels, {}", info.width, info.height, info.colour);
 }
 
-void show_png(const std::filesystem::path& file, const InspectOptions&) {
+void show_png(const std::filesystem::path& file, const InspectOptions&, InspectReport& report) {
   const io::PngInfo info = io::describe_png(file);
-  print_file(file);
-  print_row("width", fmt::format("{} pixels", info.width));
-  print_row("height", fmt::format("{} pixels", info.height));
-  print_row("colours", fmt::format("{}, {} bits", info.colour, info.bits));
+  add_file(file, report);
+  report.fact("width", fmt::format("{} pixels", info.width));
+  report.fact("height", fmt::format("{} pixels", info.height));
+  report.fact("colours", fmt::format("{}, {} bits", info.colour, info.bits));
 }
 
-}  // namespace udv::cli
+}  // namespace udv::jobs

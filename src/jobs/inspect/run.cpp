@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "cli/config_file.hpp"
-#include "cli/inspect_kinds.hpp"
 #include "io/run_json.hpp"
+#include "jobs/config_file.hpp"
+#include "jobs/inspect/kinds.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 namespace {
 
 using Json = io::detail::RunJson;
@@ -45,18 +45,18 @@ bool is_spectrum(const std::string& key, const Json& value) {
          std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_number(); });
 }
 
-void print_json(const std::string& key, const Json& value) {
+void add_json(const std::string& key, const Json& value, InspectReport& report) {
   const std::string name = plain_text(key, 60);
   if (is_spectrum(key, value)) {
     const auto values = value.get<std::vector<double>>();
-    print_spectrum(
-        Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size())));
+    add_spectrum(Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size())),
+                 report);
   } else if (key == "warnings" && value.is_array()) {
-    for (const Json& warning : value) print_row("warning", value_text(warning));
+    for (const Json& warning : value) report.fact("warning", value_text(warning));
   } else {
-    print_row(name, value.is_object()  ? entries_text(value)
-                    : value.is_array() ? list_text(value)
-                                       : value_text(value));
+    report.fact(name, value.is_object()  ? entries_text(value)
+                      : value.is_array() ? list_text(value)
+                                         : value_text(value));
   }
 }
 
@@ -68,29 +68,26 @@ std::string brief_json(const std::filesystem::path& file) {
                                  : fmt::format("{} entries", run.size());
 }
 
-void show_json(const std::filesystem::path& file, const InspectOptions&) {
+void show_json(const std::filesystem::path& file, const InspectOptions&, InspectReport& report) {
   const Json run = read_json(file);
-  print_file(file);
+  add_file(file, report);
   for (const auto& [key, value] : run.items()) {
     if (key == "udv")
-      print_row("written by", "udv " + value_text(value));
+      report.fact("written by", "udv " + value_text(value));
     else
-      print_json(key, value);
+      add_json(key, value, report);
   }
 }
 
-std::string brief_settings(const std::filesystem::path& file) {
-  return fmt::format("{} settings", config_flags(file.string()).size());
+std::string brief_settings(const Path& file) {
+  return fmt::format("{} settings", config_entries(file.string()).size());
 }
 
-void show_settings(const std::filesystem::path& file, const InspectOptions&) {
-  const std::vector<std::string> flags = config_flags(file.string());
-  print_file(file);
-  for (const std::string& flag : flags) {
-    const std::size_t equals = std::min(flag.find('='), flag.size());
-    const std::string value = flag.substr(std::min(equals + 1, flag.size()));
-    print_row(plain_text(flag.substr(2, equals - 2)), plain_text(value));
-  }
+void show_settings(const Path& file, const InspectOptions&, InspectReport& report) {
+  const std::vector<ConfigEntry> entries = config_entries(file.string());
+  add_file(file, report);
+  for (const ConfigEntry& entry : entries)
+    report.fact(plain_text(entry.name), plain_text(entry.text));
 }
 
-}  // namespace udv::cli
+}  // namespace udv::jobs

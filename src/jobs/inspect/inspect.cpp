@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: MIT
+#include "udv/jobs/inspect.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/commands.hpp"
-#include "cli/common.hpp"
-#include "cli/inspect_kinds.hpp"
 #include "io/names.hpp"
 #include "io/text.hpp"
+#include "jobs/inspect/kinds.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/adapter_file.hpp"
-#include "udv/report/terminal.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Flags {
-  std::string file;
-  InspectOptions options;
-};
 
 // By the name, else by the first bytes.
 const std::vector<FileKind>& kinds() {
@@ -38,12 +32,7 @@ const std::vector<FileKind>& kinds() {
       {"picture", {".png"}, nullptr, brief_png, show_png},
       {"run", {".json"}, nullptr, brief_json, show_json},
       {"settings", {".toml"}, nullptr, brief_settings, show_settings},
-      {"checkpoint", {}, starts_checkpoint, brief_checkpoint, show_checkpoint},
-      {"training checkpoint",
-       {},
-       starts_training_state,
-       brief_training_state,
-       show_training_state}};
+      {"checkpoint", {}, looks_like_checkpoint, brief_checkpoint, show_checkpoint}};
   return all;
 }
 
@@ -72,13 +61,13 @@ std::string known_extensions() {
   return text;
 }
 
-void show_file(const fs::path& file, const InspectOptions& options) {
+void show_file(const fs::path& file, const InspectOptions& options, InspectReport& report) {
   const FileKind* const kind = kind_of(file);
   require<IoError>(kind != nullptr, file.string(), ": a name that ends in ",
                    io::detail::in_quotes(extension_of(file)), " and first bytes ",
                    io::detail::in_quotes(io::read_start(file, 16)), " found, ", known_extensions(),
                    "a checkpoint of udv or the folder of a run expected");
-  kind->show(file, options);
+  kind->show(file, options, report);
 }
 
 // A file that cannot be read does not hide the others.
@@ -110,52 +99,52 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 }
 
 // Its adapter or model, else its run.json.
-void show_main_file(const fs::path& folder, const InspectOptions& options) {
-  if (net::adapter_kind(folder) == net::AdapterKind::kPeft) return show_adapter(folder, options);
+void show_main_file(const fs::path& folder, const InspectOptions& options, InspectReport& report) {
+  if (net::adapter_kind(folder) == net::AdapterKind::kPeft)
+    return show_adapter(folder, options, report);
   for (const char* name : {"model.safetensors", "run.json"})
-    if (fs::exists(folder / name)) return show_file(folder / name, options);
+    if (fs::exists(folder / name)) return show_file(folder / name, options, report);
 }
 
 // That, then all that is in it.
-void show_folder(const fs::path& folder, const InspectOptions& options) {
+void show_folder(const fs::path& folder, const InspectOptions& options, InspectReport& report) {
   const std::vector<fs::path> files = files_in(folder);
   const auto known = [](const fs::path& file) {
     return fs::is_regular_file(file) && kind_of(file);
   };
   require<IoError>(std::any_of(files.begin(), files.end(), known), folder.string(), ": ",
                    files.size(), " files and folders found, one that udv writes expected");
-  show_main_file(folder, options);
+  show_main_file(folder, options, report);
   std::vector<std::vector<std::string>> rows;
   for (const fs::path& file : files) rows.push_back(file_row(file));
-  fmt::print("\n{}", report::table({"file", "kind", "size", "contents"}, rows));
-}
-
-ExitCode run_inspect(const Flags& flags) {
-  std::error_code unknown;
-  if (fs::is_directory(flags.file, unknown))
-    show_folder(flags.file, flags.options);
-  else
-    show_file(flags.file, flags.options);
-  return kDone;
+  report.table({"file", "kind", "size", "contents"}, std::move(rows));
 }
 
 }  // namespace
 
-Run setup_inspect(CLI::App& program) {
-  const auto flags = std::make_shared<Flags>();
-  CLI::App* const command =
-      program.add_subcommand("inspect", "Shows what is in a file that udv reads or writes");
-  command
-      ->add_option("file", flags->file,
-                   "Tensors, ONNX models, arrays, tables, pictures, run.json, checkpoints, or the "
-                   "folder of a run or of a PEFT adapter")
-      ->required();
-  command->add_flag("--svd", flags->options.svd,
-                    "Compute singular values also where there are many numbers");
-  command->add_option("--energy", flags->options.energy, "Share of the energy that an SVD keeps")
-      ->capture_default_str()
-      ->check(share_number());
-  return [flags] { return run_inspect(*flags); };
+void describe(OptionTable& table, InspectInput& input) {
+  table
+      .add(
+          "file", input.file,
+          "Tensors, ONNX models, arrays, tables, pictures, run.json, checkpoints, or the folder of "
+          "a run or of a PEFT adapter")
+      .is_input()
+      .called("FILE");
 }
 
-}  // namespace udv::cli
+void describe(OptionTable& table, InspectOptions& options) {
+  table.add("svd", options.svd, "Compute singular values also where there are many numbers");
+  table.add("energy", options.energy, "Share of the energy that an SVD keeps").share();
+}
+
+InspectReport inspect(const InspectInput& input, const InspectOptions& options) {
+  InspectReport report;
+  std::error_code unknown;
+  if (fs::is_directory(input.file, unknown))
+    show_folder(input.file, options, report);
+  else
+    show_file(input.file, options, report);
+  return report;
+}
+
+}  // namespace udv::jobs

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "cli/inspect_kinds.hpp"
+#include "jobs/inspect/kinds.hpp"
+#include "udv/core/text.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/net/head.hpp"
-#include "udv/report/terminal.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 namespace {
 
 // "rank 12: 25 %" of the numbers, where two factors of the rank would be smaller.
@@ -27,15 +27,12 @@ bool is_matrix(const io::Tensor& tensor) {
 
 }  // namespace
 
-void print_row(const std::string& name, const std::string& value) {
-  fmt::print("  {:<18} {}\n", name, value);
-}
-
-void print_file(const std::filesystem::path& file) {
+void add_file(const Path& file, InspectReport& report) {
   std::error_code unknown;
   const auto size = std::filesystem::file_size(file, unknown);
-  print_row("file", file.string() +
-                        (unknown ? "" : fmt::format(", {}", size_text(static_cast<double>(size)))));
+  report.fact(
+      "file",
+      file.string() + (unknown ? "" : fmt::format(", {}", size_text(static_cast<double>(size)))));
 }
 
 std::string size_text(double bytes) {
@@ -52,17 +49,18 @@ std::string plain_text(std::string_view text, std::size_t longest) {
   return text.size() > longest ? result + "..." : result;
 }
 
-void print_spectrum(const Vector<double>& spectrum) {
-  print_row("spectrum", report::spectrum_text(spectrum));
-  print_row("ranks", fmt::format("{} / {} / {} carry 90 / 99 / 99.9 % of the energy, stable rank "
-                                 "{:.3g}, effective rank {:.3g}",
-                                 net::energy_rank(spectrum, 0.9), net::energy_rank(spectrum, 0.99),
-                                 net::energy_rank(spectrum, 0.999), net::stable_rank(spectrum),
-                                 net::effective_rank(spectrum)));
+void add_spectrum(const Vector<double>& spectrum, InspectReport& report) {
+  report.fact("spectrum", short_spectrum(spectrum));
+  report.fact("ranks",
+              fmt::format("{} / {} / {} carry 90 / 99 / 99.9 % of the energy, stable rank "
+                          "{:.3g}, effective rank {:.3g}",
+                          net::energy_rank(spectrum, 0.9), net::energy_rank(spectrum, 0.99),
+                          net::energy_rank(spectrum, 0.999), net::stable_rank(spectrum),
+                          net::effective_rank(spectrum)));
 }
 
-void print_tensors(const std::string& file, const std::vector<io::Tensor>& tensors,
-                   const InspectOptions& options) {
+void add_tensors(const std::string& file, const std::vector<io::Tensor>& tensors,
+                 const InspectOptions& options, InspectReport& report) {
   Index matrices = 0;
   for (const io::Tensor& tensor : tensors) matrices += is_matrix(tensor) ? tensor.size() : 0;
   const bool svd = options.svd || (matrices <= kFewNumbers && matrices > 0);
@@ -74,7 +72,7 @@ void print_tensors(const std::string& file, const std::vector<io::Tensor>& tenso
                     fmt::format("{}", tensor.size())});
     if (svd) rows.back().push_back(is_matrix(tensor) ? saving(file, tensor, options.energy) : "");
   }
-  fmt::print("\n{}", report::table(header, rows));
+  report.table(std::move(header), std::move(rows));
 }
 
-}  // namespace udv::cli
+}  // namespace udv::jobs

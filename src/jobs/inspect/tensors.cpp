@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "cli/inspect_kinds.hpp"
+#include "jobs/inspect/kinds.hpp"
 #include "udv/io/onnx.hpp"
 #include "udv/net/adapter_file.hpp"
+#include "udv/net/figures.hpp"
 #include "udv/net/model_file.hpp"
-#include "udv/net/run_folder.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 namespace {
 
 // "12 tensors, 3400 numbers". Sums in double: files of others may announce what no integer holds.
@@ -18,19 +18,19 @@ std::string count_text(const std::vector<io::Tensor>& tensors) {
                      numbers);
 }
 
-void print_model(const std::string& name) {
+void add_model(const std::string& name, InspectReport& report) {
   const auto model = net::read_model<double>(name);
   const net::TrainFigures figures = net::figures_of(model.network);
-  print_row("network",
-            fmt::format("{} {}{}", model.network.variant().name, to_string(model.network.sizes()),
-                        model.network.bias() ? ", biases" : ""));
-  print_row("task",
-            model.preprocessing.task == net::Task::kRegression ? "regression" : "classification");
+  report.fact("network",
+              fmt::format("{} {}{}", model.network.variant().name, to_string(model.network.sizes()),
+                          model.network.bias() ? ", biases" : ""));
+  report.fact("task",
+              model.preprocessing.task == net::Task::kRegression ? "regression" : "classification");
   if (!model.preprocessing.target.empty())
-    print_row("target", plain_text(model.preprocessing.target));
-  print_spectrum(figures.spectrum);
-  print_row("live neurons", fmt::format("{}", figures.live_width));
-  for (const auto& [key, text] : model.notes) print_row(plain_text(key), plain_text(text, 2000));
+    report.fact("target", plain_text(model.preprocessing.target));
+  add_spectrum(figures.spectrum, report);
+  report.fact("live neurons", fmt::format("{}", figures.live_width));
+  for (const auto& [key, text] : model.notes) report.fact(plain_text(key), plain_text(text, 2000));
 }
 
 std::string value_text(const io::OnnxValue& value) {
@@ -67,35 +67,39 @@ std::string brief_safetensors(const std::filesystem::path& file) {
   return count_text(io::SafetensorsFile(file).tensors());
 }
 
-void show_safetensors(const std::filesystem::path& path, const InspectOptions& options) {
+void show_safetensors(const std::filesystem::path& path, const InspectOptions& options,
+                      InspectReport& report) {
   const io::SafetensorsFile file(path);
-  if (net::adapter_kind(path) == net::AdapterKind::kNative) return show_adapter(path, options);
-  print_file(path);
-  print_row("contents", count_text(file.tensors()));
+  if (net::adapter_kind(path) == net::AdapterKind::kNative)
+    return show_adapter(path, options, report);
+  add_file(path, report);
+  report.fact("contents", count_text(file.tensors()));
   const bool ours = file.metadata().contains("udv") && file.metadata().contains("preprocessing");
-  if (ours) print_row("written by", "udv " + plain_text(file.metadata().at("udv")));
-  if (ours) print_model(file.name());
+  if (ours) report.fact("written by", "udv " + plain_text(file.metadata().at("udv")));
+  if (ours) add_model(file.name(), report);
   for (const auto& [key, text] : file.metadata())
-    if (!ours) print_row(plain_text(key), plain_text(text));
-  print_tensors(file.name(), file.tensors(), options);
+    if (!ours) report.fact(plain_text(key), plain_text(text));
+  add_tensors(file.name(), file.tensors(), options, report);
 }
 
 std::string brief_onnx(const std::filesystem::path& file) {
   return count_text(io::read_onnx(file).constants);
 }
 
-void show_onnx(const std::filesystem::path& path, const InspectOptions& options) {
+void show_onnx(const std::filesystem::path& path, const InspectOptions& options,
+               InspectReport& report) {
   const io::OnnxModel model = io::read_onnx(path);
-  print_file(path);
-  print_row("written by", plain_text(model.producer + " " + model.producer_version));
-  print_row("opset", fmt::format("{} (IR version {})", opset_text(model), model.ir_version));
-  if (!model.graph.empty()) print_row("graph", plain_text(model.graph));
-  for (const io::OnnxValue& value : model.inputs) print_row("input", value_text(value));
-  for (const io::OnnxValue& value : model.outputs) print_row("output", value_text(value));
-  print_row("operators", operator_text(model));
-  print_row("constants", count_text(model.constants));
-  for (const auto& [key, text] : model.metadata) print_row(plain_text(key), plain_text(text, 2000));
-  print_tensors(path.string(), model.constants, options);
+  add_file(path, report);
+  report.fact("written by", plain_text(model.producer + " " + model.producer_version));
+  report.fact("opset", fmt::format("{} (IR version {})", opset_text(model), model.ir_version));
+  if (!model.graph.empty()) report.fact("graph", plain_text(model.graph));
+  for (const io::OnnxValue& value : model.inputs) report.fact("input", value_text(value));
+  for (const io::OnnxValue& value : model.outputs) report.fact("output", value_text(value));
+  report.fact("operators", operator_text(model));
+  report.fact("constants", count_text(model.constants));
+  for (const auto& [key, text] : model.metadata)
+    report.fact(plain_text(key), plain_text(text, 2000));
+  add_tensors(path.string(), model.constants, options, report);
 }
 
-}  // namespace udv::cli
+}  // namespace udv::jobs
