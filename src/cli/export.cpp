@@ -25,8 +25,7 @@ ExitCode run_export(const jobs::ExportInput& input, const jobs::ExportOptions& o
                     Terminal& terminal) {
   const jobs::ScriptWriter writer =
       options.format == "torchscript" ? script_writer() : jobs::ScriptWriter();
-  const jobs::ExportResult result =
-      jobs::export_model(input, options, terminal.session(), writer);
+  const jobs::ExportResult result = jobs::export_model(input, options, terminal.session(), writer);
   if (!terminal.quiet()) print_fact("results", result.folder.string());
   return terminal.exit_code(result.outcome, result.folder);
 }

@@ -92,14 +92,13 @@ void print_summary(const jobs::PrunedAdapter& pruned, const jobs::PruneOptions&)
   const auto ranks = [](const net::RankFigures& f) {
     return fmt::format("{} / {:.3g} / {}", f.least, f.mean, f.most);
   };
-  fmt::print("{}\n",
-             report::table({"", "before", "after"},
-                           {{"blocks", whole(pruned.ranks_before.blocks),
-                             whole(pruned.ranks_after.blocks)},
-                            {"rank, min / mean / max", ranks(pruned.ranks_before),
-                             ranks(pruned.ranks_after)},
-                            {"parameters", whole(pruned.parameters_before),
-                             whole(pruned.parameters_after)}}));
+  fmt::print(
+      "{}\n",
+      report::table(
+          {"", "before", "after"},
+          {{"blocks", whole(pruned.ranks_before.blocks), whole(pruned.ranks_after.blocks)},
+           {"rank, min / mean / max", ranks(pruned.ranks_before), ranks(pruned.ranks_after)},
+           {"parameters", whole(pruned.parameters_before), whole(pruned.parameters_after)}}));
   fmt::print("  {:.3g} of the parameters left, at least {:.6g} of the energy of every block\n",
              pruned.ratio, pruned.least_energy);
 }

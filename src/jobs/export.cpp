@@ -53,11 +53,9 @@ ExportResult export_adapter(const ExportInput& input, const ExportOptions& optio
   const net::Adapter adapter = net::read_adapter(input.model);
   const auto kind = peft ? net::AdapterKind::kPeft : net::AdapterKind::kNative;
   check_adapter_files(input.model, adapter, kind);
-  return write_run(input, options, session,
-                   {{"method", adapter.method}, {"parameters", adapter.parameters()}},
-                   [&](const fs::path& folder) {
-                     write_adapter_files(folder, adapter, kind, options.compact);
-                   });
+  return write_run(
+      input, options, session, {{"method", adapter.method}, {"parameters", adapter.parameters()}},
+      [&](const fs::path& folder) { write_adapter_files(folder, adapter, kind, options.compact); });
 }
 
 void write_network(const fs::path& folder, const std::string& format, Model model) {
@@ -83,8 +81,7 @@ void describe(OptionTable& table, ExportOptions& options) {
   table.group("Export");
   table.add("to", options.format, "Format; adapters go to safetensors or peft")
       .one_of({"safetensors", "onnx", "torchscript", "csv", "peft"});
-  table.add("compact", options.compact,
-            "PEFT: the own rank of every block, not padded with zeros");
+  table.add("compact", options.compact, "PEFT: the own rank of every block, not padded with zeros");
 }
 
 ExportResult export_model(const ExportInput& input, const ExportOptions& options, Session& session,
@@ -100,15 +97,15 @@ ExportResult export_model(const ExportInput& input, const ExportOptions& options
                    "without (make deep); onnx and safetensors do not");
   const fs::path path = model_path(input.model);
   const Model model = net::read_model<float>(path);
-  return write_run(input, options, session,
-                   {{"variant", model.network.variant().name},
-                    {"parameters", model.network.num_parameters()}},
-                   [&](const fs::path& folder) {
-                     if (script)
-                       write_script(folder, path, model);
-                     else
-                       write_network(folder, options.format, model);
-                   });
+  return write_run(
+      input, options, session,
+      {{"variant", model.network.variant().name}, {"parameters", model.network.num_parameters()}},
+      [&](const fs::path& folder) {
+        if (script)
+          write_script(folder, path, model);
+        else
+          write_network(folder, options.format, model);
+      });
 }
 
 }  // namespace udv::jobs

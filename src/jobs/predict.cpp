@@ -45,16 +45,15 @@ std::string classes_csv(const Predictions& predictions) {
 PredictResult predict_rows(ModelInput input, const net::Model<double>& model,
                            const RowMatrix<double>& X, Session& session) {
   PredictResult result;
-  result.predictions =
-      net::predictions_of(model, X, input.data.empty() ? "predict" : input.data);
+  result.predictions = net::predictions_of(model, X, input.data.empty() ? "predict" : input.data);
   OptionTable table;
   describe(table, input);
   Run run(session, "predict", table.config(), table.fingerprint());
   if (!run.has_folder()) return result;
   const bool classes = result.predictions.task == Task::kClassification;
-  io::write_atomically(run.folder().file("predictions.csv"),
-                       classes ? classes_csv(result.predictions)
-                               : values_csv(result.predictions.outputs));
+  io::write_atomically(
+      run.folder().file("predictions.csv"),
+      classes ? classes_csv(result.predictions) : values_csv(result.predictions.outputs));
   write_run_json(run.folder(), run.info(),
                  {{"task", classes ? "classification" : "regression"},
                   {"rows", result.predictions.size()},

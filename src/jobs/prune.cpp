@@ -88,10 +88,9 @@ void check_network_options(const PruneOptions& options, bool has_data) {
   if (options.compact) throw OptionError("compact", "only for the folder of a PEFT adapter");
   const int count = options.budget.count();
   if (count > 1 || (count == 0 && !options.curve))
-    throw OptionError(
-        "rank", "one of rank, energy, max-params, max-bytes and max-drop expected, or curve");
-  const bool data_needed =
-      options.budget.max_drop || options.curve || options.finetune.epochs > 0;
+    throw OptionError("rank",
+                      "one of rank, energy, max-params, max-bytes and max-drop expected, or curve");
+  const bool data_needed = options.budget.max_drop || options.curve || options.finetune.epochs > 0;
   require<IoError>(!data_needed || has_data, "prune: max-drop, curve and finetune need data");
 }
 
@@ -109,8 +108,7 @@ PruneOptions with_default_energy(PruneOptions options) {
 
 PruneOptions checked_adapter_options(const PruneOptions& options, net::AdapterKind kind,
                                      bool has_data) {
-  const int count =
-      (options.budget.rank > 0) + (options.budget.energy > 0) + (options.ratio > 0);
+  const int count = (options.budget.rank > 0) + (options.budget.energy > 0) + (options.ratio > 0);
   if (count > 1 || has_data || wants_network(options))
     throw OptionError("rank", "an adapter is pruned by one of rank, energy and ratio alone");
   if (options.compact && kind != net::AdapterKind::kPeft)
@@ -124,8 +122,8 @@ PruneResult prune_any_tensors(const PruneInput& input, const PruneOptions& given
     throw OptionError("tensors", "goes with rank or energy alone");
   const PruneOptions options = with_default_energy(given);
   PruneResult result;
-  auto pruned = net::prune_tensors(
-      model_path(input.model), {options.tensors, options.budget.rank, options.budget.energy});
+  auto pruned = net::prune_tensors(model_path(input.model),
+                                   {options.tensors, options.budget.rank, options.budget.energy});
   auto [config, settings] = described(input, options);
   Run run(session, "prune", std::move(config), settings);
   result.folder = run.path();

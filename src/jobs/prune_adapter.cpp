@@ -31,18 +31,17 @@ Json ranks_json(const net::RankFigures& figures) {
 }
 
 Json results_json(const PrunedAdapter& pruned, std::size_t blocks) {
-  return {{"method", pruned.adapter.method},
-          {"base_model", pruned.adapter.base_model},
-          {"by", "svd"},
-          {"energy", pruned.least_energy},
-          {"ratio", pruned.ratio},
-          {"blocks", blocks},
-          {"blocks_kept", pruned.ranks_after.blocks},
-          {"ranks",
-           {{"before", ranks_json(pruned.ranks_before)},
-            {"after", ranks_json(pruned.ranks_after)}}},
-          {"parameters",
-           {{"before", pruned.parameters_before}, {"after", pruned.parameters_after}}}};
+  return {
+      {"method", pruned.adapter.method},
+      {"base_model", pruned.adapter.base_model},
+      {"by", "svd"},
+      {"energy", pruned.least_energy},
+      {"ratio", pruned.ratio},
+      {"blocks", blocks},
+      {"blocks_kept", pruned.ranks_after.blocks},
+      {"ranks",
+       {{"before", ranks_json(pruned.ranks_before)}, {"after", ranks_json(pruned.ranks_after)}}},
+      {"parameters", {{"before", pruned.parameters_before}, {"after", pruned.parameters_after}}}};
 }
 
 }  // namespace

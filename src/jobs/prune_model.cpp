@@ -40,9 +40,9 @@ std::vector<NamedCurve> other_curves(const ModelToPrune& what) {
     others.push_back({"magnitude", net::prune_curve(Pruning(what.model.network, true), rows)});
   if (!what.compared) return others;
   const net::Preprocessing& how = what.compared->preprocessing;
-  require<IoError>(how.inputs == rows.X.cols() && how.outputs == rows.outputs(),
-                   what.compared_name, ": a model of another shape (", how.inputs, " inputs, ",
-                   how.outputs, " outputs)");
+  require<IoError>(how.inputs == rows.X.cols() && how.outputs == rows.outputs(), what.compared_name,
+                   ": a model of another shape (", how.inputs, " inputs, ", how.outputs,
+                   " outputs)");
   others.push_back(
       {"compared", net::prune_curve(pruning_of(what.compared_name, *what.compared), rows)});
   return others;
@@ -117,13 +117,11 @@ void add_scores(const std::string& part, const std::optional<ScoreChange>& chang
 }
 
 Json results_json(const PrunedModel& pruned, const std::string& variant) {
-  Json json = {{"by", pruned.by_svd ? "svd" : "neurons"},
-               {"rank", pruned.rank},
-               {"spectrum", list(pruned.sizes)},
-               {"variant", variant},
-               {"neurons", change_json(pruned.neurons)},
-               {"parameters", change_json(pruned.parameters)},
-               {"bytes", change_json(pruned.bytes)}};
+  Json json = {
+      {"by", pruned.by_svd ? "svd" : "neurons"}, {"rank", pruned.rank},
+      {"spectrum", list(pruned.sizes)},          {"variant", variant},
+      {"neurons", change_json(pruned.neurons)},  {"parameters", change_json(pruned.parameters)},
+      {"bytes", change_json(pruned.bytes)}};
   add_scores("validation", pruned.validation, json);
   add_scores("test", pruned.test, json);
   json["prediction_microseconds"] = change_json(pruned.prediction_microseconds);
@@ -165,8 +163,8 @@ void check_training(const ModelToPrune& what, const net::FinetuneOptions& how,
 // Trains the small network further; one that diverges stays as it was.
 TrainStop train_further(Run& run, const ModelToPrune& what, const net::FinetuneOptions& how,
                         Network& network) {
-  const Index steps = net::finetune_options(network, *what.parts, how)
-                          .num_steps(what.parts->training.size());
+  const Index steps =
+      net::finetune_options(network, *what.parts, how).num_steps(what.parts->training.size());
   net::TrainHooks<float> hooks{
       run.hooks({steps, run.session().options().time_limit}, {"step", "loss", "width"}), nullptr};
   auto result = net::finetune(network, *what.parts, how, std::move(hooks));
@@ -214,8 +212,7 @@ PruneResult prune_model(ModelToPrune what, const PruneOptions& options,
   PruneResult result;
   Run run(session, "prune", std::move(config), settings + content_text(what));
   result.folder = run.path();
-  if (training.epochs > 0)
-    result.outcome = outcome_of(train_further(run, what, training, network));
+  if (training.epochs > 0) result.outcome = outcome_of(train_further(run, what, training, network));
   if (result.outcome == Outcome::kInterrupted) return result;
   Model smaller{std::move(network), what.model.preprocessing, what.model.notes};
   const std::string variant = smaller.network.variant().name;

@@ -165,11 +165,11 @@ class Sweep {
   void train_open_cells(Run& run, const std::set<std::string>& done, const Finished& finished) {
     for (const auto& cell : cells_)
       result_.trained += done.contains(net::cell_key(cell, settings_)) ? 0 : 1;
-    net::SweepHooks hooks{run.hooks({result_.trained, session_.options().time_limit},
-                                    {"runs", "loss", "width"}),
-                          finished};
-    result_.outcome = outcome_of(
-        net::run_sweep(data_, cells_, spec_.training.training, settings_, done, hooks));
+    net::SweepHooks hooks{
+        run.hooks({result_.trained, session_.options().time_limit}, {"runs", "loss", "width"}),
+        finished};
+    result_.outcome =
+        outcome_of(net::run_sweep(data_, cells_, spec_.training.training, settings_, done, hooks));
     run.stop_watching();
   }
 
@@ -230,8 +230,9 @@ void describe(OptionTable& table, SweepSpec& spec) {
   table.add("data", spec.data, "Table, .npy, .npz, .mat, HDF5, IDX, CIFAR or a folder")
       .must_be_given();
   add_list(table, "variants", spec.grid.variants, variants_of, "Variants of the network, or all");
-  add_list(table, "optimizers", spec.grid.optimizers,
-           +[](const std::string& list) { return comma_words(list); }, "Optimizers");
+  add_list(
+      table, "optimizers", spec.grid.optimizers,
+      +[](const std::string& list) { return comma_words(list); }, "Optimizers");
   add_list(table, "learning-rates", spec.grid.learning_rates, numbers<double>, "Learning rates");
   add_list(table, "weight-decays", spec.grid.weight_decays, numbers<double>, "Weight decays");
   add_list(table, "seeds", spec.grid.seeds, seeds_of, "Seeds: how many, or a list");
@@ -264,8 +265,7 @@ SweepSpec read_sweep_spec(const std::string& path) {
   } catch (const InvalidArgument& error) {
     throw IoError(message(path, ": ", error.what()));
   }
-  for (std::string* file :
-       {&spec.data, &spec.training.source.test, &spec.training.source.targets})
+  for (std::string* file : {&spec.data, &spec.training.source.test, &spec.training.source.targets})
     if (!file->empty()) *file = data_path(path, *file).string();
   return spec;
 }

@@ -35,10 +35,10 @@ Json cell_json(const SweepSummary& s, const std::string& dataset) {
                {"effective_rank", number(s.effective_rank)},
                {"rank_99", number(s.rank_99)},
                {"best", s.best}};
-  const auto paper = s.cell.weight_decay > 0
-                         ? std::nullopt
-                         : net::paper_value(dataset, s.cell.optimizer, s.cell.variant,
-                                            s.cell.learning_rate);
+  const auto paper =
+      s.cell.weight_decay > 0
+          ? std::nullopt
+          : net::paper_value(dataset, s.cell.optimizer, s.cell.variant, s.cell.learning_rate);
   if (paper) json["paper"] = *paper;
   return json;
 }

@@ -82,8 +82,7 @@ Index choose_rank(const std::string& name, const PruneBudget& budget, const Mode
                      " wanted, the model has ", pruning.neurons(), " neurons");
     return budget.rank;
   }
-  if (budget.energy > 0)
-    return std::max<Index>(1, energy_rank(pruning.sizes(), budget.energy));
+  if (budget.energy > 0) return std::max<Index>(1, energy_rank(pruning.sizes(), budget.energy));
   if (budget.max_parameters > 0)
     return largest_within("parameters", pruning.neurons(), budget.max_parameters, [&](Index rank) {
       return smaller_network(pruning, rank, form).num_parameters();
@@ -128,17 +127,17 @@ TrainResult<Real> finetune(const Network<Real>& network, const PruneParts<Real>&
   return train(parts.training, parts.validation, options, hooks);
 }
 
-#define UDV_INSTANTIATE(Real)                                                                      \
-  template Network<Real> smaller_network(const Pruning<Real>&, Index, SmallForm);                  \
-  template PruneParts<Real> prune_parts(const std::string&, const Dataset<Real>&,                  \
-                                        std::optional<Dataset<Real>>, std::uint64_t);              \
-  template PruneParts<Real> read_prune_parts(const std::string&, const std::string&,               \
-                                             const Model<Real>&);                                  \
-  template Index choose_rank(const std::string&, const PruneBudget&, const Model<Real>&,           \
-                             const Pruning<Real>&, const std::vector<CurvePoint>&, SmallForm);     \
-  template TrainOptions finetune_options(const Network<Real>&, const PruneParts<Real>&,            \
-                                         const FinetuneOptions&);                                  \
-  template TrainResult<Real> finetune(const Network<Real>&, const PruneParts<Real>&,               \
+#define UDV_INSTANTIATE(Real)                                                                  \
+  template Network<Real> smaller_network(const Pruning<Real>&, Index, SmallForm);              \
+  template PruneParts<Real> prune_parts(const std::string&, const Dataset<Real>&,              \
+                                        std::optional<Dataset<Real>>, std::uint64_t);          \
+  template PruneParts<Real> read_prune_parts(const std::string&, const std::string&,           \
+                                             const Model<Real>&);                              \
+  template Index choose_rank(const std::string&, const PruneBudget&, const Model<Real>&,       \
+                             const Pruning<Real>&, const std::vector<CurvePoint>&, SmallForm); \
+  template TrainOptions finetune_options(const Network<Real>&, const PruneParts<Real>&,        \
+                                         const FinetuneOptions&);                              \
+  template TrainResult<Real> finetune(const Network<Real>&, const PruneParts<Real>&,           \
                                       const FinetuneOptions&, TrainHooks<Real>);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

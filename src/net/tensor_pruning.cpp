@@ -55,8 +55,7 @@ void require_distinct_names(const std::string& file, const std::vector<io::Tenso
 
 void add_factors(const io::Tensor& tensor, const Factors& factors,
                  std::vector<io::Tensor>& tensors) {
-  for (const auto& [suffix, W] :
-       {std::pair{".up", &factors.up}, std::pair{".down", &factors.down}})
+  for (const auto& [suffix, W] : {std::pair{".up", &factors.up}, std::pair{".down", &factors.down}})
     tensors.push_back(io::as_tensor(
         io::NamedTensor<float>{tensor.name + suffix, {W->rows(), W->cols()}, W->data()}));
 }

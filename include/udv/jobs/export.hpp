@@ -26,11 +26,11 @@ struct ExportResult {
   std::filesystem::path folder;  ///< of the run; empty where nothing was written
 };
 
-/// Writes model.pt into `folder`, for a model that was read from `model`. The LibTorch component has
-/// one: deep::write_script.
-using ScriptWriter = std::function<void(const std::filesystem::path& folder,
-                                        const std::filesystem::path& model,
-                                        const net::Model<float>& network)>;
+/// Writes model.pt into `folder`, for a model that was read from `model`. The LibTorch component
+/// has one: deep::write_script.
+using ScriptWriter =
+    std::function<void(const std::filesystem::path& folder, const std::filesystem::path& model,
+                       const net::Model<float>& network)>;
 
 /// Writes a trained network or an adapter for other programs. Throws IoError naming the file, also
 /// for torchscript without a writer.

@@ -14,8 +14,9 @@ namespace udv::jobs {
 /// What a sweep trains: the settings of its TOML file. Variant, optimizer, learning rate, weight
 /// decay and seeds come from the grid.
 struct SweepSpec {
-  std::string dataset;  ///< name of a data set of the paper, whose figures stand beside; may be empty
-  std::string data;     ///< file or folder that net::DataSource reads
+  std::string
+      dataset;       ///< name of a data set of the paper, whose figures stand beside; may be empty
+  std::string data;  ///< file or folder that net::DataSource reads
   net::SweepGrid grid = default_grid();
   TrainJobOptions training;
 
@@ -24,8 +25,8 @@ struct SweepSpec {
 };
 void describe(OptionTable& table, SweepSpec& spec);
 
-/// Reads a TOML file. Paths in it are relative to it; $UDV_DATA is what the environment says. Throws
-/// IoError naming file, line and key.
+/// Reads a TOML file. Paths in it are relative to it; $UDV_DATA is what the environment says.
+/// Throws IoError naming file, line and key.
 SweepSpec read_sweep_spec(const std::string& path);
 
 struct SweepInput {

@@ -17,10 +17,10 @@ namespace udv::net {
 
 /// How small a network is wanted: one of these.
 struct PruneBudget {
-  Index rank = 0;                             ///< neurons to keep
-  double energy = 0;                          ///< share of the energy of UD to keep
-  Index max_parameters = 0, max_bytes = 0;    ///< bytes: of model.safetensors
-  std::optional<double> max_drop;             ///< relative loss of quality on validation rows
+  Index rank = 0;                           ///< neurons to keep
+  double energy = 0;                        ///< share of the energy of UD to keep
+  Index max_parameters = 0, max_bytes = 0;  ///< bytes: of model.safetensors
+  std::optional<double> max_drop;           ///< relative loss of quality on validation rows
 
   int count() const;  ///< how many of them are set
 };
@@ -55,12 +55,13 @@ PruneParts<Real> read_prune_parts(const std::string& path, const std::string& ta
                                   const Model<Real>& model);
 
 /// The largest number of neurons, 1 to `neurons`, whose cost is within the budget; the cost grows
-/// with them. Throws IoError that says what is reachable, in units of `what`, where one is too many.
+/// with them. Throws IoError that says what is reachable, in units of `what`, where one is too
+/// many.
 Index largest_within(const std::string& what, Index neurons, Index budget,
                      const std::function<Index(Index)>& cost);
 
-/// The neurons to keep. `curve` may be empty unless the budget is a drop. Throws IoError that starts
-/// with `name` where the budget cannot be met.
+/// The neurons to keep. `curve` may be empty unless the budget is a drop. Throws IoError that
+/// starts with `name` where the budget cannot be met.
 template <typename Real>
 Index choose_rank(const std::string& name, const PruneBudget& budget, const Model<Real>& model,
                   const Pruning<Real>& pruning, const std::vector<CurvePoint>& curve,

@@ -27,8 +27,8 @@ struct FactoredTensor {
 struct TensorPruningResult {
   std::string bytes;  ///< the new safetensors file
   std::vector<FactoredTensor> factored;
-  Index matched = 0;               ///< matrices that the pattern names
-  Index before = 0, after = 0;     ///< numbers of all tensors
+  Index matched = 0;            ///< matrices that the pattern names
+  Index before = 0, after = 0;  ///< numbers of all tensors
 };
 
 /// Every matrix W (m x n) that the pattern names becomes NAME.up (m x r) and NAME.down (r x n) with
