@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/blas.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv::net {
@@ -12,15 +13,6 @@ namespace {
 
 constexpr Index kWorthThreads = 1 << 20;  // multiply-adds
 constexpr Index kBlocks = 8, kUnit = 64;  // at most so many blocks, of a multiple of so many
-
-// The threads are ours: OpenBLAS's own would give other sums for another number of them.
-void use_one_thread() {
-  static const bool once = [] {
-    openblas_set_num_threads(1);
-    return true;
-  }();
-  static_cast<void>(once);
-}
 
 // One operand: its first entry, from one row to the next, and whether it counts as transposed.
 template <typename Real>
@@ -56,7 +48,7 @@ void gemm(Operand<double> A, Operand<double> B, Index rows, Index cols, Index de
 // The longer side of the result is cut into blocks.
 template <typename Real>
 void product(Operand<Real> A, Operand<Real> B, Index depth, Rows<Real> C) {
-  use_one_thread();
+  blas::use_one_thread();
   const Index rows = C.rows(), cols = C.cols(), side = std::max(rows, cols);
   const bool by_rows = rows >= cols;
   const auto run = [&](Index begin, Index end) {
