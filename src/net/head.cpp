@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "core/blas.hpp"
 #include "core/lapack.hpp"
 #include "net/gram_svd.hpp"
+#include "net/products.hpp"
 
 namespace udv::net {
 
@@ -16,11 +16,7 @@ RowMatrix<double> representation(const Network<Real>& network) {
   };
   RowMatrix<double> M = matrix(&network.blocks().front());
   if (const Block* D = network.find("D.weight")) M = matrix(D).row(0).transpose().asDiagonal() * M;
-  if (const Block* F = network.find("F.weight")) {
-    const RowMatrix<double> first = M, second = matrix(F);
-    M.resize(second.rows(), first.cols());
-    blas::multiply<double>(blas::Form::kPlain, second, blas::Form::kPlain, first, M);
-  }
+  if (const Block* F = network.find("F.weight")) M = product(matrix(F), M);
   return M;
 }
 

@@ -47,7 +47,7 @@ void gemm(Operand<double> A, Operand<double> B, Index rows, Index cols, Index de
 
 // The longer side of the result is cut into blocks.
 template <typename Real>
-void product(Operand<Real> A, Operand<Real> B, Index depth, Rows<Real> C) {
+void run_product(Operand<Real> A, Operand<Real> B, Index depth, Rows<Real> C) {
   blas::use_one_thread();
   const Index rows = C.rows(), cols = C.cols(), side = std::max(rows, cols);
   const bool by_rows = rows >= cols;
@@ -80,17 +80,17 @@ Operand<Real> transposed(const ConstRows<Real>& matrix) {
 
 template <typename Real>
 void multiply_transposed(const ConstRows<Real>& X, const ConstRows<Real>& W, Rows<Real> Y) {
-  product<Real>(plain<Real>(X), transposed<Real>(W), X.cols(), Y);
+  run_product<Real>(plain<Real>(X), transposed<Real>(W), X.cols(), Y);
 }
 
 template <typename Real>
 void multiply(const ConstRows<Real>& dY, const ConstRows<Real>& W, Rows<Real> dX) {
-  product<Real>(plain<Real>(dY), plain<Real>(W), dY.cols(), dX);
+  run_product<Real>(plain<Real>(dY), plain<Real>(W), dY.cols(), dX);
 }
 
 template <typename Real>
 void transposed_multiply(const ConstRows<Real>& dY, const ConstRows<Real>& X, Rows<Real> dW) {
-  product<Real>(transposed<Real>(dY), plain<Real>(X), dY.rows(), dW);
+  run_product<Real>(transposed<Real>(dY), plain<Real>(X), dY.rows(), dW);
 }
 
 #define UDV_INSTANTIATE(Real)                                                               \
