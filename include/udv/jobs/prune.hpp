@@ -88,7 +88,8 @@ struct PruneResult {
 };
 
 /// Makes a trained network, an adapter or any file of tensors smaller, to a budget. Throws
-/// OptionError naming settings that do not go together, IoError naming file and place.
+/// OptionError naming settings that do not go together, InvalidArgument where a budget cannot be met,
+/// IoError naming file and place.
 PruneResult prune(const PruneInput& input, const PruneOptions& options, Session& session);
 
 /// The same with a network and data in memory; without `parts` neither a drop, a curve nor

@@ -17,10 +17,10 @@ namespace udv::net {
 
 /// How small a network is wanted: one of these.
 struct PruneBudget {
-  Index rank = 0;                           ///< neurons to keep
-  double energy = 0;                        ///< share of the energy of UD to keep
-  Index max_parameters = 0, max_bytes = 0;  ///< bytes: of model.safetensors
-  std::optional<double> max_drop;           ///< relative loss of quality on validation rows
+  Index rank = 0;                                 ///< neurons to keep
+  double energy = 0;                              ///< share of the energy of UD to keep
+  Index max_parameters = 0, max_bytes = 0;        ///< bytes: of model.safetensors
+  std::optional<double> max_drop = std::nullopt;  ///< relative loss of quality on validation rows
 
   int count() const;  ///< how many of them are set
 };
@@ -42,8 +42,8 @@ struct PruneParts {
   std::optional<Dataset<Real>> test;
 };
 
-/// Cuts validation rows out of the rows of a training. Throws IoError that starts with `name` where
-/// there are fewer than five rows.
+/// Cuts validation rows out of the rows of a training. Throws InvalidArgument that starts with
+/// `name` where there are fewer than five rows.
 template <typename Real>
 PruneParts<Real> prune_parts(const std::string& name, const Dataset<Real>& rows,
                              std::optional<Dataset<Real>> test, std::uint64_t split_seed);
