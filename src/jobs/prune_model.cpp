@@ -148,25 +148,25 @@ PrunedModel plan(const ModelToPrune& what, const Pruning& pruning, const PruneOp
   return pruned;
 }
 
-net::FinetuneOptions with_seed(net::FinetuneOptions how, const Session& session) {
+net::RetrainOptions with_seed(net::RetrainOptions how, const Session& session) {
   how.seed = session.seed();
   return how;
 }
 
-void check_training(const ModelToPrune& what, const net::FinetuneOptions& how,
+void check_training(const ModelToPrune& what, const net::RetrainOptions& how,
                     const Network& network) {
   net::check_run(what.name, what.parts->training, what.parts->validation,
-                 net::finetune_options(network, *what.parts, how));
+                 net::retrain_options(network, *what.parts, how));
 }
 
 // Trains the small network further; one that diverges stays as it was.
-TrainStop train_further(Run& run, const ModelToPrune& what, const net::FinetuneOptions& how,
+TrainStop train_further(Run& run, const ModelToPrune& what, const net::RetrainOptions& how,
                         Network& network) {
   const Index steps =
-      net::finetune_options(network, *what.parts, how).num_steps(what.parts->training.size());
+      net::retrain_options(network, *what.parts, how).num_steps(what.parts->training.size());
   net::TrainHooks<float> hooks{
       run.hooks({steps, run.session().options().time_limit}, {"step", "loss", "width"}), nullptr};
-  auto result = net::finetune(network, *what.parts, how, std::move(hooks));
+  auto result = net::retrain(network, *what.parts, how, std::move(hooks));
   run.stop_watching();
   if (result.stop == TrainStop::kInterrupted) return result.stop;
   if (result.stop != TrainStop::kTimeLimit) run.remove_checkpoint();
@@ -206,7 +206,7 @@ PruneResult prune_model(ModelToPrune what, const PruneOptions& options,
   Network network = net::smaller_network(pruning, pruned.rank, form_of(options));
   require(network.parameters().allFinite(), what.name,
           ": products of its weights are too large for single precision");
-  const net::FinetuneOptions training = with_seed(options.finetune, session);
+  const net::RetrainOptions training = with_seed(options.finetune, session);
   if (training.epochs > 0) check_training(what, training, network);
   PruneResult result;
   Run run(session, "prune", std::move(config), settings + content_text(what));

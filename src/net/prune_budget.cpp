@@ -98,8 +98,8 @@ Index choose_rank(const std::string& name, const PruneBudget& budget, const Mode
 }
 
 template <typename Real>
-TrainOptions finetune_options(const Network<Real>& network, const PruneParts<Real>& parts,
-                              const FinetuneOptions& how) {
+TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real>& parts,
+                             const RetrainOptions& how) {
   TrainOptions options;
   options.variant = network.variant().name;
   options.optimizer = how.optimizer;
@@ -113,9 +113,9 @@ TrainOptions finetune_options(const Network<Real>& network, const PruneParts<Rea
 }
 
 template <typename Real>
-TrainResult<Real> finetune(const Network<Real>& network, const PruneParts<Real>& parts,
-                           const FinetuneOptions& how, TrainHooks<Real> hooks) {
-  const TrainOptions options = finetune_options(network, parts, how);
+TrainResult<Real> retrain(const Network<Real>& network, const PruneParts<Real>& parts,
+                          const RetrainOptions& how, TrainHooks<Real> hooks) {
+  const TrainOptions options = retrain_options(network, parts, how);
   if (hooks.resume.empty()) {
     TrainState<Real> start;
     start.hidden = network.sizes().hidden;
@@ -135,10 +135,10 @@ TrainResult<Real> finetune(const Network<Real>& network, const PruneParts<Real>&
                                              const Model<Real>&);                              \
   template Index choose_rank(const std::string&, const PruneBudget&, const Model<Real>&,       \
                              const Pruning<Real>&, const std::vector<CurvePoint>&, SmallForm); \
-  template TrainOptions finetune_options(const Network<Real>&, const PruneParts<Real>&,        \
-                                         const FinetuneOptions&);                              \
-  template TrainResult<Real> finetune(const Network<Real>&, const PruneParts<Real>&,           \
-                                      const FinetuneOptions&, TrainHooks<Real>);
+  template TrainOptions retrain_options(const Network<Real>&, const PruneParts<Real>&,         \
+                                        const RetrainOptions&);                                \
+  template TrainResult<Real> retrain(const Network<Real>&, const PruneParts<Real>&,            \
+                                     const RetrainOptions&, TrainHooks<Real>);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)
 #undef UDV_INSTANTIATE

@@ -65,32 +65,32 @@ TEST(PruneParts, AreCutFromTheRowsOfTheTraining) {
             "d: 4 rows to decide by found, at least 5 expected");
 }
 
-TEST(Finetune, StartsFromTheWeightsItIsGiven) {
+TEST(Retrain, StartsFromTheWeightsItIsGiven) {
   const Model<float> model = small_model();
   const PruneParts<float> parts = prune_parts<float>("d", rows(40), std::nullopt, 0);
   const Network<float> start =
       smaller_network(Pruning<float>(model.network), 2, SmallForm::kTrainable);
-  const auto result = finetune(start, parts, {.epochs = 1, .learning_rate = 1e-12}, {});
+  const auto result = retrain(start, parts, {.epochs = 1, .learning_rate = 1e-12}, {});
   EXPECT_EQ(result.stop, TrainStop::kDone);
   EXPECT_LE((result.network.parameters() - start.parameters()).norm(),
             1e-5f * start.parameters().norm());
-  const auto longer = finetune(start, parts, {.epochs = 60, .learning_rate = 1e-2}, {});
+  const auto longer = retrain(start, parts, {.epochs = 60, .learning_rate = 1e-2}, {});
   EXPECT_LT(evaluate(longer.network, parts.training).loss, evaluate(start, parts.training).loss);
 }
 
-TEST(Finetune, ResumesToTheSameBits) {
+TEST(Retrain, ResumesToTheSameBits) {
   const Model<float> model = small_model();
   const PruneParts<float> parts = prune_parts<float>("d", rows(40), std::nullopt, 0);
-  const FinetuneOptions options{.epochs = 5, .learning_rate = 1e-2};
-  const auto whole = finetune(model.network, parts, options, {});
+  const RetrainOptions options{.epochs = 5, .learning_rate = 1e-2};
+  const auto whole = retrain(model.network, parts, options, {});
   TrainHooks<float> hooks;
   std::string saved;
   hooks.observer = [](const IterationRecord&) { return Verdict::kInterrupt; };
   hooks.save = [&](const std::string& state) { saved = state; };
-  EXPECT_EQ(finetune(model.network, parts, options, hooks).stop, TrainStop::kInterrupted);
+  EXPECT_EQ(retrain(model.network, parts, options, hooks).stop, TrainStop::kInterrupted);
   TrainHooks<float> rest;
   rest.resume = saved;
-  EXPECT_EQ(finetune(model.network, parts, options, rest).network.parameters(),
+  EXPECT_EQ(retrain(model.network, parts, options, rest).network.parameters(),
             whole.network.parameters());
 }
 

@@ -29,7 +29,7 @@ void describe(OptionTable& table, PruneInput& input);
 struct PruneOptions {
   net::PruneBudget budget;
   double ratio = 0;               ///< adapters: parameters after / before at most
-  net::FinetuneOptions finetune;  ///< training after pruning; the seed is that of the session
+  net::RetrainOptions finetune;  ///< training after pruning; the seed is that of the session
   bool curve = false;             ///< quality against neurons kept
   bool layered = false;           ///< keep the layers, also where one would be smaller
   bool compact = false;           ///< PEFT: the own rank of every block instead of zeros
