@@ -19,6 +19,8 @@ namespace udv::deep {
 namespace {
 
 using bench::Arguments;
+using text::LlamaConfig;
+using text::Token;
 using Ranks = net::AdapterPruning::Ranks;
 
 LlamaConfig shape_of(const Arguments& arguments) {

@@ -11,6 +11,8 @@
 namespace udv::deep {
 namespace {
 
+using text::LlamaConfig;
+using text::Token;
 using torch::Tensor;
 
 constexpr Index kLongestDefault = 1024;

@@ -8,7 +8,7 @@
 namespace udv::deep {
 
 struct LanguageModel::Parts {
-  Parts(const LlamaConfig& config, const Place& place)
+  Parts(const text::LlamaConfig& config, const Place& place)
       : device(device_named(place.device)),
         model(config, torch::TensorOptions(type_named(place.precision, device)).device(device)) {}
 
@@ -19,7 +19,7 @@ struct LanguageModel::Parts {
 /// Windows of a text: inputs [k L, k L + L) and the tokens after them.
 class TextWindows {
  public:
-  TextWindows(const std::vector<Token>& text, Index sequence, const torch::Device& device);
+  TextWindows(const std::vector<text::Token>& text, Index sequence, const torch::Device& device);
 
   Index sequence() const { return sequence_; }
   Index count() const { return count_; }                                 ///< whole windows
@@ -34,7 +34,7 @@ class TextWindows {
  private:
   Batch slices(const std::vector<Index>& begins, Index length) const;
 
-  const std::vector<Token>& text_;
+  const std::vector<text::Token>& text_;
   Index sequence_, count_;
   torch::Device device_;
 };

@@ -7,6 +7,7 @@
 namespace udv::deep {
 namespace {
 
+using text::LlamaConfig;
 using torch::Tensor;
 
 constexpr size_t kHeader = 7 * sizeof(std::int32_t);

@@ -12,6 +12,7 @@ namespace udv::deep {
 namespace {
 
 using net::TrainStop;
+using text::Token;
 using torch::Tensor;
 
 constexpr int kHistoryColumns = 6;

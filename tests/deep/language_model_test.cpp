@@ -20,6 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 using io::TemporaryFolder;
 using testing::data_file;
+using text::LlamaConfig;
+using text::RopeScaling;
+using text::Token;
 
 LlamaConfig tiny() {
   LlamaConfig c;
@@ -294,7 +297,7 @@ TEST(LanguageModel, Llama2cFilesTellTheStory) {
   LanguageModel model = LanguageModel::read(file, {});
   EXPECT_EQ(model.config().dim, 64);
   EXPECT_EQ(model.config().parameters(), 260032);
-  const auto tokenizer = read_tokenizer(data_file("llama_stories260k/tok512.bin"));
+  const auto tokenizer = text::read_tokenizer(data_file("llama_stories260k/tok512.bin"));
   GenerateOptions o;
   o.tokens = 60;
   const auto tokens = model.generate({tokenizer->begin()}, o);

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "udv/core/observer.hpp"
-#include "udv/deep/llama_config.hpp"
-#include "udv/deep/tokenizer.hpp"
+#include "udv/deep/adapter_options.hpp"
 #include "udv/net/adapter.hpp"
 #include "udv/net/optimizer.hpp"
 #include "udv/net/schedule.hpp"
 #include "udv/net/trainer.hpp"
+#include "udv/text/llama_config.hpp"
+#include "udv/text/tokenizer.hpp"
 
 // Nothing of LibTorch shows here: a program that uses this compiles quickly.
 namespace udv::deep {
@@ -85,12 +86,12 @@ class LanguageModel {
   static LanguageModel from_llama2c(const std::string& name, std::string_view bytes,
                                     const Place& place);
   /// Normal weights with this deviation, made on the device.
-  static LanguageModel random(const LlamaConfig& config, const Place& place,
+  static LanguageModel random(const text::LlamaConfig& config, const Place& place,
                               double deviation = 0.02);
   ~LanguageModel();
   LanguageModel(LanguageModel&&) noexcept;
 
-  const LlamaConfig& config() const;
+  const text::LlamaConfig& config() const;
   /// config.json, model.safetensors (shards where it is large) of the weights without adapters.
   void write(const std::filesystem::path& folder) const;
 
@@ -105,16 +106,17 @@ class LanguageModel {
 
   /// Mean of -log p(token | tokens before it in the window) over a text, in windows of `sequence`
   /// inputs; every token but the first counts once. 0: as in training.
-  double loss(const std::vector<Token>& text, Index sequence = 0, Index micro_batch = 0);
+  double loss(const std::vector<text::Token>& text, Index sequence = 0, Index micro_batch = 0);
   /// Scores of what follows each token, tokens x vocabulary.
-  RowMatrix<float> logits(const std::vector<Token>& tokens);
+  RowMatrix<float> logits(const std::vector<text::Token>& tokens);
   /// What follows; `look` sees each token as it comes, and ends it with false. Ends at the model's
   /// limit and where the model ends the text.
-  std::vector<Token> generate(const std::vector<Token>& prompt, const GenerateOptions& options,
-                              const std::function<bool(Token)>& look = {});
+  std::vector<text::Token> generate(const std::vector<text::Token>& prompt,
+                                    const GenerateOptions& options,
+                                    const std::function<bool(text::Token)>& look = {});
 
   /// Trains the adapters. A loss that is not finite ends it as diverged.
-  LoraResult train(const std::vector<Token>& text, const std::vector<Token>& evaluation,
+  LoraResult train(const std::vector<text::Token>& text, const std::vector<text::Token>& evaluation,
                    const LoraOptions& options, const LoraHooks& hooks = {});
 
  private:
@@ -124,8 +126,8 @@ class LanguageModel {
 };
 
 /// How long sequences are where nobody says it.
-Index sequence_length(const LlamaConfig& config, Index wanted);
+Index sequence_length(const text::LlamaConfig& config, Index wanted);
 /// Tokens that an epoch of such a text learns from: those of its whole sequences.
-Index tokens_of_epoch(const std::vector<Token>& text, Index sequence);
+Index tokens_of_epoch(const std::vector<text::Token>& text, Index sequence);
 
 }  // namespace udv::deep

@@ -3,15 +3,15 @@
 #include <functional>
 #include <unordered_set>
 
-#include "deep/json_value.hpp"
-#include "deep/tokenizer_added.hpp"
-#include "deep/tokenizer_bpe.hpp"
-#include "deep/tokenizer_files.hpp"
-#include "deep/tokenizer_steps.hpp"
 #include "io/text.hpp"
+#include "text/json_value.hpp"
+#include "text/tokenizer_added.hpp"
+#include "text/tokenizer_bpe.hpp"
+#include "text/tokenizer_files.hpp"
+#include "text/tokenizer_steps.hpp"
 
 // https://github.com/huggingface/tokenizers has no description of the file but its source.
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 using io::detail::in_quotes;
@@ -325,4 +325,4 @@ std::unique_ptr<Tokenizer> parse_tokenizer(const std::string& name, TokenizerFil
   return tokenizer;
 }
 
-}  // namespace udv::deep
+}  // namespace udv::text

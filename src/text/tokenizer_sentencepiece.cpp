@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 
-#include "deep/tokenizer_pieces.hpp"
 #include "io/protobuf.hpp"
 #include "io/text.hpp"
+#include "text/tokenizer_pieces.hpp"
 #include "udv/io/file.hpp"
 
 // Read without the library of sentencepiece: Debian's carries an old protobuf whose symbols take
 // the place of those that LibTorch uses, and the program crashes before it starts. Field numbers
 // are those of https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto.
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 using io::detail::ProtoReader;
@@ -108,4 +108,4 @@ std::unique_ptr<Tokenizer> read_sentencepiece(const fs::path& path) {
   return parse_tokenizer(name, std::move(files));
 }
 
-}  // namespace udv::deep
+}  // namespace udv::text

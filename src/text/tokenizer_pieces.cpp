@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "deep/tokenizer_pieces.hpp"
+#include "text/tokenizer_pieces.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "deep/tokenizer_bpe.hpp"
-#include "deep/tokenizer_steps.hpp"
 #include "io/text.hpp"
+#include "text/tokenizer_bpe.hpp"
+#include "text/tokenizer_steps.hpp"
 #include "udv/core/error.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 using io::detail::in_quotes;
@@ -162,4 +162,4 @@ TokenizerFiles convert_pieces(const std::string& name, const std::vector<ScoredP
           {"tokenizer_config.json", config_json().dump(1) + "\n"}};
 }
 
-}  // namespace udv::deep
+}  // namespace udv::text

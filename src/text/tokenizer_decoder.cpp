@@ -2,10 +2,10 @@
 #include <array>
 #include <charconv>
 
-#include "deep/tokenizer_steps.hpp"
 #include "io/text.hpp"
+#include "text/tokenizer_steps.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 using io::detail::in_quotes;
@@ -138,4 +138,4 @@ Decoder read_decoder(const JsonValue& value) {
   };
 }
 
-}  // namespace udv::deep
+}  // namespace udv::text

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace udv::deep {
+namespace udv::text {
 
 /// Where a pattern was found, in bytes.
 struct Match {
@@ -16,8 +16,8 @@ struct Match {
 /// A regular expression over UTF-8, as tokenizer.json has them (the syntax of Oniguruma), by PCRE2.
 class Regex {
  public:
-  /// Throws IoError naming the file: a pattern that PCRE2 does not know or reads in another way
-  /// than Oniguruma, or a program that was built without PCRE2.
+  /// Throws IoError naming the file: a pattern that PCRE2 does not know, or reads in another way
+  /// than Oniguruma.
   Regex(const std::string& file, const std::string& pattern);
 
   /// All matches that are not empty, one after the other. Nothing matches bytes that are no UTF-8.
@@ -28,4 +28,4 @@ class Regex {
   std::shared_ptr<const void> code_;
 };
 
-}  // namespace udv::deep
+}  // namespace udv::text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "deep/tokenizer_bpe.hpp"
+#include "text/tokenizer_bpe.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "io/text.hpp"
 #include "udv/core/error.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 std::uint64_t pair_key(Token left, Token right) {
@@ -151,4 +151,4 @@ void Bpe::encode(std::string_view word, std::vector<Token>& tokens) const {
   chain.append_to(tokens);
 }
 
-}  // namespace udv::deep
+}  // namespace udv::text

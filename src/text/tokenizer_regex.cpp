@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "deep/tokenizer_regex.hpp"
+#include "text/tokenizer_regex.hpp"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
 #include "io/text.hpp"
 #include "udv/core/error.hpp"
 
-#ifdef UDV_WITH_PCRE2
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 using io::detail::in_quotes;
@@ -100,18 +99,4 @@ std::vector<Match> Regex::matches(std::string_view text) const {
   return all;
 }
 
-}  // namespace udv::deep
-#else
-namespace udv::deep {
-
-Regex::Regex(const std::string& file, const std::string& pattern) : file_(file), pattern_(pattern) {
-  throw IoError(message(file, ": pattern ", io::detail::in_quotes(pattern),
-                        " found, but this program was built without PCRE2"));
-}
-
-std::vector<Match> Regex::matches(std::string_view) const {
-  return {};
-}
-
-}  // namespace udv::deep
-#endif
+}  // namespace udv::text

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "udv/deep/tokenizer.hpp"
+#include "udv/text/tokenizer.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 
 /// A token that is looked for in a text before anything else is done with it.
 struct AddedToken {
@@ -37,4 +37,4 @@ class AddedTokens {
   std::array<std::vector<AddedToken>, 256> by_first_byte_;  // longest first
 };
 
-}  // namespace udv::deep
+}  // namespace udv::text

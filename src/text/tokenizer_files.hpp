@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "udv/deep/tokenizer.hpp"
+#include "udv/text/tokenizer.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 
 using TokenizerFiles = std::map<std::string, std::string>;
 
@@ -20,4 +20,4 @@ std::unique_ptr<Tokenizer> read_sentencepiece(const std::filesystem::path& path)
 /// llama2.c's file as tokenizer.json and tokenizer_config.json.
 TokenizerFiles convert_llama2c(const std::string& name, std::string_view bytes);
 
-}  // namespace udv::deep
+}  // namespace udv::text

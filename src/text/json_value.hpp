@@ -7,7 +7,7 @@
 
 #include "udv/core/error.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 
 /// A value of a JSON file that knows its place in it, for errors. File and JSON must outlive it.
 class JsonValue {
@@ -68,4 +68,4 @@ class JsonValue {
   std::string place_;
 };
 
-}  // namespace udv::deep
+}  // namespace udv::text

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "udv/deep/tokenizer.hpp"
+#include "udv/text/tokenizer.hpp"
 
-#include "deep/tokenizer_files.hpp"
 #include "io/names.hpp"
+#include "text/tokenizer_files.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 namespace fs = std::filesystem;
@@ -74,4 +74,4 @@ void write_tokenizer(const fs::path& folder, const Tokenizer& tokenizer) {
   for (const auto& [name, bytes] : tokenizer.files()) io::write_atomically(folder / name, bytes);
 }
 
-}  // namespace udv::deep
+}  // namespace udv::text

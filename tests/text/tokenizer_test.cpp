@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "udv/deep/tokenizer.hpp"
+#include "udv/text/tokenizer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "deep/tokenizer_steps.hpp"
 #include "io/damaged_files.hpp"
 #include "io/protobuf.hpp"
 #include "io/text.hpp"
+#include "text/tokenizer_steps.hpp"
 #include "udv/io/file.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 using Json = nlohmann::json;
@@ -510,4 +510,4 @@ TEST(Tokenizer, NamesWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace udv::deep
+}  // namespace udv::text

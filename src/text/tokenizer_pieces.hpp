@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "deep/tokenizer_files.hpp"
+#include "text/tokenizer_files.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 
 inline constexpr const char* kBlankMark = "\u2581";  ///< stands for a blank in sentencepiece
 
@@ -17,4 +17,4 @@ struct ScoredPiece {
 /// tokenizer_config.json. Throws IoError that starts with `name`.
 TokenizerFiles convert_pieces(const std::string& name, const std::vector<ScoredPiece>& pieces);
 
-}  // namespace udv::deep
+}  // namespace udv::text

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "deep/json_value.hpp"
+#include "text/json_value.hpp"
 
 // The steps of a tokenizer.json around its model, by the names that the file gives them. Their
 // readers throw IoError on a step that is not known: a text is never encoded in a wrong way.
-namespace udv::deep {
+namespace udv::text {
 
 using Words = std::vector<std::string>;
 
@@ -39,4 +39,4 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
 /// The character of white space (Unicode) at the front: its length in bytes, 0 where there is none.
 std::size_t blank_length(std::string_view text);
 
-}  // namespace udv::deep
+}  // namespace udv::text

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "deep/tokenizer_added.hpp"
+#include "text/tokenizer_added.hpp"
 
 #include <algorithm>
 
-#include "deep/tokenizer_steps.hpp"
+#include "text/tokenizer_steps.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 // Bytes of white space at the end.
@@ -66,4 +66,4 @@ std::vector<Segment> AddedTokens::split(std::string_view text) const {
   return segments;
 }
 
-}  // namespace udv::deep
+}  // namespace udv::text

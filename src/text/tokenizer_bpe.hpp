@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "udv/deep/tokenizer.hpp"
+#include "udv/text/tokenizer.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 
 struct TextHash {
   using is_transparent = void;
@@ -63,4 +63,4 @@ class Bpe {
   std::vector<Token> bytes_;  // all 256, or none
 };
 
-}  // namespace udv::deep
+}  // namespace udv::text

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "udv/core/types.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 
 /// How positions are turned into angles. kLlama3 divides low frequencies by `factor` and leaves
 /// high ones, with a ramp between the two wavelengths original / high and original / low.
@@ -37,17 +37,17 @@ struct LlamaConfig {
   void validate() const;
 };
 
-/// Which matrices get adapters, and of what kind.
-struct AdapterOptions {
-  std::string method = "lora-udv";                ///< or lora
-  std::vector<std::string> modules = {"q", "v"};  ///< of q, k, v, o, gate, up, down
-  Index rank = 16;
-  double deviation = 0.1;  ///< of A's first values; B = 0, d = 1
-
-  /// The variant of net that the method is: UDV or UV.
-  const std::string& variant() const;
-  /// Throws InvalidArgument naming field and value.
-  void validate() const;
+/// A model's config.json.
+struct LlamaConfigFile {
+  LlamaConfig config;
+  bool denies_tied = false;  ///< says explicitly that the output layer has weights of its own
 };
 
-}  // namespace udv::deep
+/// Throws IoError naming the file and the key: of another architecture, or one that makes no sense.
+LlamaConfigFile read_llama_config(const std::filesystem::path& path);
+
+/// Writes a config.json for weights of this type: "float32" or "bfloat16". Throws IoError.
+void write_llama_config(const std::filesystem::path& path, const LlamaConfig& config,
+                        const std::string& type);
+
+}  // namespace udv::text

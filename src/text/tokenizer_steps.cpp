@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "deep/tokenizer_steps.hpp"
+#include "text/tokenizer_steps.hpp"
 
 #include <algorithm>
 
-#include "deep/tokenizer_regex.hpp"
 #include "io/text.hpp"
+#include "text/tokenizer_regex.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 using io::detail::in_quotes;
@@ -237,4 +237,4 @@ Splitting read_splitter(const JsonValue& value) {
   return all;
 }
 
-}  // namespace udv::deep
+}  // namespace udv::text

@@ -11,11 +11,11 @@
 
 #include "udv/core/types.hpp"
 
-namespace udv::deep {
+namespace udv::text {
 
 using Token = std::int32_t;
 
-/// Text to numbers and back. Needs no LibTorch; one tokenizer may serve many threads.
+/// Text to numbers and back. One tokenizer may serve many threads.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -43,8 +43,7 @@ class Tokenizer {
 ///   tokenizer.model of sentencepiece
 ///   .bin of llama2.c
 ///   a folder: the first of these that is in it
-/// Throws IoError naming the file: damaged, of an unknown kind, or a kind that this program was
-/// built without.
+/// Throws IoError naming the file: damaged, or of an unknown kind.
 std::unique_ptr<Tokenizer> read_tokenizer(const std::filesystem::path& path);
 
 /// Writes files() into a folder, which is made where it is missing: what was read from Hugging Face
@@ -52,4 +51,4 @@ std::unique_ptr<Tokenizer> read_tokenizer(const std::filesystem::path& path);
 /// Throws IoError.
 void write_tokenizer(const std::filesystem::path& folder, const Tokenizer& tokenizer);
 
-}  // namespace udv::deep
+}  // namespace udv::text

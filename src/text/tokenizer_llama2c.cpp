@@ -2,15 +2,15 @@
 #include <cmath>
 #include <cstring>
 
-#include "deep/tokenizer_pieces.hpp"
-#include "deep/tokenizer_steps.hpp"
 #include "io/text.hpp"
+#include "text/tokenizer_pieces.hpp"
+#include "text/tokenizer_steps.hpp"
 #include "udv/core/error.hpp"
 
 // https://github.com/karpathy/llama2.c/blob/master/tokenizer.py writes the file: the length of the
 // longest piece (int32), then of each piece its score (float32), length (int32) and bytes. Pieces
 // are those of sentencepiece with blanks in place of U+2581, which stands for a blank there.
-namespace udv::deep {
+namespace udv::text {
 namespace {
 
 using io::detail::in_quotes;
@@ -82,4 +82,4 @@ TokenizerFiles convert_llama2c(const std::string& name, std::string_view bytes) 
   return convert_pieces(name, read_pieces(name, bytes));
 }
 
-}  // namespace udv::deep
+}  // namespace udv::text
