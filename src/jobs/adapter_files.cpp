@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "cli/adapter_tables.hpp"
+#include "jobs/adapter_files.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-namespace udv::cli {
+#include "udv/core/error.hpp"
+#include "udv/net/peft.hpp"
+
+namespace udv::jobs {
 namespace {
 
 using Ranks = net::AdapterPruning::Ranks;
@@ -28,7 +31,7 @@ RankFigures figures_of(const Ranks& ranks) {
   return figures;
 }
 
-std::string pruning_csv(const net::AdapterPruning& pruning, const AdapterWorth& perplexity) {
+std::string pruning_csv(const net::AdapterPruning& pruning, const PerplexityOfRanks& perplexity) {
   std::string text = "energy,ratio,parameters,blocks_kept,rank_min,rank_mean,rank_max";
   text += perplexity ? ",perplexity\n" : "\n";
   for (const double energy : kEnergies) {
@@ -51,4 +54,18 @@ std::string ranks_csv(const net::Adapter& before, const net::AdapterPruning& pru
   return text;
 }
 
-}  // namespace udv::cli
+void write_adapter_files(const std::filesystem::path& folder, const net::Adapter& adapter,
+                         net::AdapterKind kind, bool compact) {
+  if (kind == net::AdapterKind::kPeft) {
+    net::write_peft(folder, adapter, compact ? net::PeftForm::kCompact : net::PeftForm::kPadded);
+    return;
+  }
+  // A diverged training writes its adapter as it is; here it would be taken for a good one.
+  for (const net::AdapterBlock& block : adapter.blocks)
+    require<IoError>(block.A.allFinite() && block.d.allFinite() && block.B.allFinite(),
+                     folder.string(), ": block '", block.name,
+                     "' is too large for single precision: its factors are not finite");
+  net::write_adapter(folder / "model.safetensors", adapter);
+}
+
+}  // namespace udv::jobs

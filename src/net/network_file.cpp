@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/network_file.hpp"
+#include "udv/net/network_file.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -10,31 +10,60 @@
 #include "udv/net/head.hpp"
 #include "udv/net/prune.hpp"
 
-namespace udv::cli {
+namespace udv::net {
 namespace {
 
 using Json = nlohmann::json;
 
-std::string array_name(const deep::BlockInfo& info, const net::Block& block) {
+std::string array_name(const BlockInfo& info, const Block& block) {
   return info.name + "." + block.name;
 }
 
-deep::NamedArray& array_named(NetworkFile& file, const std::string& name) {
+NamedArray& array_named(NetworkFile& file, const std::string& name) {
   const auto at = std::find_if(file.arrays.begin(), file.arrays.end(),
                                [&](const auto& array) { return array.name == name; });
   require(at != file.arrays.end(), "no tensor '", name, "'");
   return *at;
 }
 
-net::Network<float> block_network(const deep::BlockInfo& info) {
-  return {net::variant_named(info.variant), {info.inputs, info.width, info.outputs}, info.bias};
+Network<float> block_network(const BlockInfo& info) {
+  return {variant_named(info.variant), {info.inputs, info.width, info.outputs}, info.bias};
+}
+
+// The block as a network of its own.
+Network<float> read_block(NetworkFile& file, const BlockInfo& info) {
+  Network<float> network = block_network(info);
+  for (const Block& block : network.blocks()) {
+    const NamedArray& array = array_named(file, array_name(info, block));
+    require(static_cast<Index>(array.values.size()) == block.size(), "tensor '", array.name,
+            "' has another size than its block");
+    network.parameters().segment(block.offset, block.size()) =
+        Eigen::Map<const Vector<float>>(array.values.data(), block.size());
+  }
+  return network;
+}
+
+void replace_block(NetworkFile& file, BlockInfo& info, const Network<float>& network) {
+  std::erase_if(file.arrays, [&](const NamedArray& array) {
+    return array.name.starts_with(info.name + ".");
+  });
+  for (const Block& block : network.blocks()) {
+    const float* const values = network.parameters().data() + block.offset;
+    const bool list = block.is_bias || block.kind == LayerKind::kDiagonal;
+    file.arrays.push_back(
+        {array_name(info, block),
+         list ? std::vector<Index>{block.cols} : std::vector<Index>{block.rows, block.cols},
+         {values, values + block.size()}});
+  }
+  info.width = network.sizes().hidden;
+  info.variant = network.variant().name;
 }
 
 }  // namespace
 
 void write_network(const std::filesystem::path& path, const NetworkFile& file) {
   Json blocks = Json::array();
-  for (const deep::BlockInfo& b : file.blocks)
+  for (const BlockInfo& b : file.blocks)
     blocks.push_back({{"name", b.name},
                       {"variant", b.variant},
                       {"inputs", b.inputs},
@@ -44,7 +73,7 @@ void write_network(const std::filesystem::path& path, const NetworkFile& file) {
                       {"bias", b.bias},
                       {"pixels", b.pixels}});
   std::vector<io::NamedTensor<float>> tensors;
-  for (const deep::NamedArray& array : file.arrays)
+  for (const NamedArray& array : file.arrays)
     tensors.push_back({array.name, array.shape, array.values.data()});
   io::write_safetensors(path, tensors,
                         {{"udv", version()}, {"network", "small"}, {"blocks", blocks.dump()}});
@@ -80,37 +109,16 @@ NetworkFile read_network(const std::filesystem::path& path) {
   return result;
 }
 
-std::vector<std::vector<std::string>> prune_network(NetworkFile& file, double energy) {
-  std::vector<std::vector<std::string>> rows;
-  for (deep::BlockInfo& info : file.blocks) {
-    net::Network<float> network = block_network(info);
-    if (!network.variant().has_hidden()) continue;
-    for (const net::Block& block : network.blocks()) {
-      const deep::NamedArray& array = array_named(file, array_name(info, block));
-      require(static_cast<Index>(array.values.size()) == block.size(), "tensor '", array.name,
-              "' has another size than its block");
-      network.parameters().segment(block.offset, block.size()) =
-          Eigen::Map<const Vector<float>>(array.values.data(), block.size());
-    }
-    const net::Pruning<float> pruning(network);
-    const Index rank = std::max<Index>(1, net::energy_rank(pruning.sizes(), energy));
-    const net::Network<float> smaller = pruning.keep(rank);
-    rows.push_back({info.name, std::to_string(info.width), std::to_string(rank)});
-    std::erase_if(file.arrays, [&](const deep::NamedArray& array) {
-      return array.name.starts_with(info.name + ".");
-    });
-    for (const net::Block& block : smaller.blocks()) {
-      const float* const values = smaller.parameters().data() + block.offset;
-      const bool list = block.is_bias || block.kind == net::LayerKind::kDiagonal;
-      file.arrays.push_back(
-          {array_name(info, block),
-           list ? std::vector<Index>{block.cols} : std::vector<Index>{block.rows, block.cols},
-           {values, values + block.size()}});
-    }
-    info.width = rank;
-    info.variant = smaller.variant().name;
+std::vector<PrunedBlock> prune_network(NetworkFile& file, double energy) {
+  std::vector<PrunedBlock> pruned;
+  for (BlockInfo& info : file.blocks) {
+    if (!block_network(info).variant().has_hidden()) continue;
+    const Pruning<float> pruning(read_block(file, info));
+    const Index rank = std::max<Index>(1, energy_rank(pruning.sizes(), energy));
+    pruned.push_back({info.name, info.width, rank});
+    replace_block(file, info, pruning.keep(rank));
   }
-  return rows;
+  return pruned;
 }
 
-}  // namespace udv::cli
+}  // namespace udv::net
