@@ -8,9 +8,9 @@
 namespace udv::deep {
 
 struct LanguageModel::Parts {
-  Parts(const text::LlamaConfig& config, const Place& place)
-      : device(device_named(place.device)),
-        model(config, torch::TensorOptions(type_named(place.precision, device)).device(device)) {}
+  Parts(const text::LlamaConfig& config, const Placement& placement)
+      : device(device_named(placement.device)),
+        model(config, torch::TensorOptions(type_named(placement.precision, device)).device(device)) {}
 
   torch::Device device;
   Llama model;

@@ -158,11 +158,11 @@ void write_weights(const fs::path& folder, const Llama::NamedTensors& arrays) {
 
 }  // namespace
 
-LanguageModel LanguageModel::read(const fs::path& path, const Place& place) {
+LanguageModel LanguageModel::read(const fs::path& path, const Placement& placement) {
   require<IoError>(fs::exists(path), path.string(),
                    ": no such file or folder, a model in Hugging Face's layout (folder) or "
                    "llama2.c's (file) expected");
-  if (!fs::is_directory(path)) return from_llama2c(path.string(), io::read_bytes(path), place);
+  if (!fs::is_directory(path)) return from_llama2c(path.string(), io::read_bytes(path), placement);
   auto [config, denies_tied] = text::read_llama_config(path / "config.json");
   const WeightFiles files(path);
   if (!files.has("lm_head.weight")) {
@@ -175,7 +175,7 @@ LanguageModel LanguageModel::read(const fs::path& path, const Place& place) {
   require<IoError>(config.parameters() <= 4 * files.numbers() + kFewWeights,
                    (path / "config.json").string(), ": a model of ", config.parameters(),
                    " weights found, the files beside it have ", files.numbers());
-  auto parts = std::make_unique<Parts>(config, place);
+  auto parts = std::make_unique<Parts>(config, placement);
   for (const auto& [name, values] : parts->model.arrays()) files.load(name, values);
   return LanguageModel(std::move(parts));
 }

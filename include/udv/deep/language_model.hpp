@@ -11,6 +11,7 @@
 
 #include "udv/core/observer.hpp"
 #include "udv/deep/adapter_options.hpp"
+#include "udv/deep/placement.hpp"
 #include "udv/net/adapter.hpp"
 #include "udv/net/optimizer.hpp"
 #include "udv/net/schedule.hpp"
@@ -39,6 +40,8 @@ struct LoraOptions {
   /// Throws InvalidArgument naming field and value.
   void validate() const;
 };
+/// Without method and rank, which `lora` compares, and seed.
+void describe(OptionTable& table, LoraOptions& options);
 
 /// One line of a training's history; epoch 0 is the model as it was.
 struct LoraEpoch {
@@ -58,11 +61,9 @@ struct LoraResult {
   double peak_memory = 0;  ///< bytes, of the device or of the process
 };
 
-struct LoraHooks {
-  Observer observer;     ///< iteration: tokens so far, objective: loss of a step, rank: of adapters
-  std::string resume;    ///< a checkpoint; empty: from the start
-  std::string settings;  ///< in words of the caller; a checkpoint of other ones is refused
-  std::function<void(const std::string&)> save;  ///< checkpoints: after every epoch and at a stop
+/// The observer sees the tokens so far as iteration, the loss of a step as objective and the rank of
+/// the adapters. States are saved after every epoch, and where the observer stops the training.
+struct LoraHooks : Hooks {
   std::function<void(const LoraEpoch&)> epoch;
 };
 
@@ -71,22 +72,19 @@ struct GenerateOptions {
   double temperature = 0;  ///< 0: the likeliest token each time
   std::uint64_t seed = 0;
 };
+/// Without the seed.
+void describe(OptionTable& table, GenerateOptions& options);
 
 /// A LLaMA model with adapters, on a device.
 class LanguageModel {
  public:
-  struct Place {
-    std::string device = "cpu";      ///< or cuda
-    std::string precision = "auto";  ///< single or bf16; auto: bf16 on cuda
-  };
-
   /// A folder in Hugging Face's layout, or a file in that of llama2.c. Throws IoError.
-  static LanguageModel read(const std::filesystem::path& path, const Place& place);
+  static LanguageModel read(const std::filesystem::path& path, const Placement& placement);
   /// The contents of a llama2.c file; the name is for errors.
   static LanguageModel from_llama2c(const std::string& name, std::string_view bytes,
-                                    const Place& place);
+                                    const Placement& placement);
   /// Normal weights with this deviation, made on the device.
-  static LanguageModel random(const text::LlamaConfig& config, const Place& place,
+  static LanguageModel random(const text::LlamaConfig& config, const Placement& placement,
                               double deviation = 0.02);
   ~LanguageModel();
   LanguageModel(LanguageModel&&) noexcept;
@@ -99,6 +97,8 @@ class LanguageModel {
   std::string fingerprint() const;
 
   void add_adapters(const AdapterOptions& options, std::uint64_t seed);
+  /// Throws InvalidArgument where add_adapters would.
+  void check_adapters(const AdapterOptions& options) const;
   net::Adapter adapter() const;
   /// Throws InvalidArgument where it is for another model.
   void set_adapter(const net::Adapter& adapter);

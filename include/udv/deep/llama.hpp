@@ -73,6 +73,8 @@ class Llama {
   /// Puts fresh adapters in, in the place of earlier ones; single precision, whatever the weights
   /// are.
   void add_adapters(const AdapterOptions& options, std::uint64_t seed);
+  /// Throws InvalidArgument where a module is unknown or a rank too large.
+  void check_adapters(const AdapterOptions& options) const;
   std::vector<const AdaptedLinear*> adapted() const;
   std::vector<torch::Tensor> adapter_parameters() const;
   std::vector<std::shared_ptr<UDVLinearImpl>> adapter_blocks() const;

@@ -13,14 +13,14 @@ namespace udv::deep {
 
 /// The time of a training, and looks at its loss for an observer: five times a second on a GPU,
 /// where a look waits for it, else after every step.
-class Watch {
+class TrainingClock {
  public:
-  Watch(const Observer& observer, const torch::Device& device)
+  TrainingClock(const Observer& observer, const torch::Device& device)
       : observer_(observer), interval_(device.is_cuda() ? 0.2 : 0) {}
 
   /// With what earlier parts of the training took.
   double seconds() const { return before_ + since(started_); }
-  void go_on_from(double seconds) { before_ = seconds; }
+  void resume_from(double seconds) { before_ = seconds; }
 
   /// Completes the record and shows it; says what is to happen next.
   void look(const torch::Tensor& loss, IterationRecord record, net::TrainStop& stop) {

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "deep/body.hpp"
+#include "deep/feature_network.hpp"
 #include "deep/script_file.hpp"
 #include "udv/core/error.hpp"
 
@@ -40,15 +40,15 @@ Tensors to_tensors(const List& list) {
   return all;
 }
 
-class ScriptBody : public Body {
+class ScriptBackbone : public FeatureNetwork {
  public:
-  ScriptBody(const FinetuneOptions& options, const Place& place)
+  ScriptBackbone(const FinetuneOptions& options, const DeviceAndType& where)
       : name_(options.backbone),
         fuse_(options.fuse),
-        script_(load_script(options.backbone, place.device)) {
-    set_type(script_, place.type);
+        script_(load_script(options.backbone, where.device)) {
+    set_type(script_, where.type);
     script_.eval();
-    check(options.image_size, place);
+    check(options.image_size, where);
   }
 
   Tensor forward(const Tensor& x) override {
@@ -78,10 +78,10 @@ class ScriptBody : public Body {
 
  private:
   // Two pictures in, two rows of features out.
-  void check(Index size, const Place& place) {
+  void check(Index size, const DeviceAndType& where) {
     const torch::NoGradGuard no_grad;
     const torch::jit::IValue value = answer(
-        torch::zeros({2, 3, size, size}, torch::TensorOptions(place.type).device(place.device)));
+        torch::zeros({2, 3, size, size}, torch::TensorOptions(where.type).device(where.device)));
     require<IoError>(value.isTensor(), name_, ": its output is no tensor, N x d features expected");
     const Tensor& out = value.toTensor();
     std::ostringstream shape;
@@ -110,8 +110,8 @@ class ScriptBody : public Body {
 
 }  // namespace
 
-std::unique_ptr<Body> script_body(const FinetuneOptions& options, const Place& place) {
-  return std::make_unique<ScriptBody>(options, place);
+std::unique_ptr<FeatureNetwork> script_backbone(const FinetuneOptions& options, const DeviceAndType& where) {
+  return std::make_unique<ScriptBackbone>(options, where);
 }
 
 }  // namespace udv::deep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "deep/body.hpp"
+#include "deep/feature_network.hpp"
 #include "deep/network_arrays.hpp"
 #include "udv/core/error.hpp"
 #include "udv/deep/small_network.hpp"
@@ -26,14 +26,14 @@ void put_blocks(ChainImpl& network, const FinetuneOptions& options) {
   how.variant = options.replace_variant;
   how.width = options.replace_width;
   const auto replaced = replace_linears(network, options.replace, how);
-  require<IoError>(!replaced.empty(), "--replace: no dense layer or 1 x 1 convolution fits '",
+  require<IoError>(!replaced.empty(), "replace: no dense layer or 1 x 1 convolution fits '",
                    options.replace, "'; there are ", layers_of(network));
 }
 
-class NetworkBody : public Body {
+class BuiltInNetwork : public FeatureNetwork {
  public:
-  NetworkBody(const FinetuneOptions& options, Index channels, const Place& place)
-      : channels_(channels), place_(place), network_(small_network(channels)) {
+  BuiltInNetwork(const FinetuneOptions& options, Index channels, const DeviceAndType& where)
+      : channels_(channels), where_(where), network_(small_network(channels)) {
     put_blocks(*network_, options);
     move();
   }
@@ -62,23 +62,23 @@ class NetworkBody : public Body {
  private:
   // Convolutions and dense layers have half precision where the type asks for it.
   void move() {
-    network_->to(place_.device);
-    if (place_.type == torch::kFloat32) return;
+    network_->to(where_.device);
+    if (where_.type == torch::kFloat32) return;
     for (const auto& part : network_->modules())
       if (dynamic_cast<ConvolutionImpl*>(part.get()) || dynamic_cast<DenseImpl*>(part.get()))
-        for (Tensor values : part->parameters(false)) values.set_data(values.to(place_.type));
+        for (Tensor values : part->parameters(false)) values.set_data(values.to(where_.type));
   }
 
   Index channels_;
-  Place place_;
+  DeviceAndType where_;
   std::shared_ptr<ChainImpl> network_;
 };
 
 }  // namespace
 
-std::unique_ptr<Body> network_body(const FinetuneOptions& options, Index channels,
-                                   const Place& place) {
-  return std::make_unique<NetworkBody>(options, channels, place);
+std::unique_ptr<FeatureNetwork> built_in_network(const FinetuneOptions& options, Index channels,
+                                   const DeviceAndType& where) {
+  return std::make_unique<BuiltInNetwork>(options, channels, where);
 }
 
 }  // namespace udv::deep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "deep/finetune_checkpoint.hpp"
+#include "deep/finetune_state.hpp"
 
 #include "deep/state_archive.hpp"
 #include "udv/core/error.hpp"
@@ -15,7 +15,7 @@ Tensor doubles(const std::vector<double>& values) {
 
 std::vector<double> doubles_of(const Tensor& values, std::int64_t count) {
   require(values.scalar_type() == torch::kFloat64 && values.numel() == count,
-          "not a checkpoint of udv finetune, or damaged");
+          "not a checkpoint of this training, or damaged");
   const Tensor flat = values.contiguous();
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + count};
 }
@@ -33,6 +33,7 @@ Tensor history_table(const std::vector<net::EpochRecord>& history) {
 }
 
 std::vector<net::EpochRecord> history_of(const Tensor& table) {
+  require(table.dim() == 2, "not a checkpoint of this training, or damaged");
   std::vector<net::EpochRecord> history;
   for (std::int64_t i = 0; i < table.size(0); ++i) {
     const std::vector<double> at = doubles_of(table[i], 8);
@@ -45,18 +46,16 @@ std::vector<net::EpochRecord> history_of(const Tensor& table) {
 }  // namespace
 
 // Numbers and history come before the arrays.
-std::string checkpoint_bytes(const FinetuneState& state, const Tensors& arrays,
-                             const std::string& settings) {
+std::string to_bytes(const FinetuneState& state, const Tensors& arrays) {
   Tensors all{doubles({static_cast<double>(state.epoch), static_cast<double>(state.batch),
                        state.loss_sum, state.seconds, state.learning_seconds}),
               history_table(state.history)};
   all.insert(all.end(), arrays.begin(), arrays.end());
-  return pack_arrays(settings, all);
+  return pack_arrays(all);
 }
 
-FinetuneState read_checkpoint(const std::string& bytes, const std::string& settings,
-                              Tensors& arrays) {
-  const Tensors found = unpack_arrays(bytes, settings, "udv finetune");
+FinetuneState finetune_state_from_bytes(const std::string& bytes, Tensors& arrays) {
+  const Tensors found = unpack_arrays(bytes);
   require(found.size() == arrays.size() + 2, found.size(), " arrays found, ", arrays.size() + 2,
           " expected");
   for (size_t i = 0; i < arrays.size(); ++i) {

@@ -14,17 +14,17 @@ namespace udv::deep {
 
 using Tensors = std::vector<torch::Tensor>;
 
-/// Where a network works and with which numbers; normalisations keep single precision.
-struct Place {
+/// The device of a network and the type of its numbers; normalisations keep single precision.
+struct DeviceAndType {
   torch::Device device = torch::kCPU;
   torch::Dtype type = torch::kFloat32;
 };
 
-/// What stands before the head, pictures to features: a TorchScript backbone or the built-in
+/// The network before the head, pictures to features: a TorchScript backbone or the built-in
 /// network. What only one of them can do throws InvalidArgument in the other.
-class Body {
+class FeatureNetwork {
  public:
-  virtual ~Body() = default;
+  virtual ~FeatureNetwork() = default;
 
   /// N x C x H x W pictures to N x d features of single precision.
   virtual torch::Tensor forward(const torch::Tensor& x) = 0;
@@ -44,11 +44,11 @@ class Body {
 };
 
 /// Throws IoError where the backbone cannot be read, or is none.
-std::unique_ptr<Body> make_body(const FinetuneOptions& options, Index channels, const Place& place);
+std::unique_ptr<FeatureNetwork> make_feature_network(const FinetuneOptions& options, Index channels, const DeviceAndType& where);
 
 /// The two kinds.
-std::unique_ptr<Body> script_body(const FinetuneOptions& options, const Place& place);
-std::unique_ptr<Body> network_body(const FinetuneOptions& options, Index channels,
-                                   const Place& place);
+std::unique_ptr<FeatureNetwork> script_backbone(const FinetuneOptions& options, const DeviceAndType& where);
+std::unique_ptr<FeatureNetwork> built_in_network(const FinetuneOptions& options, Index channels,
+                                   const DeviceAndType& where);
 
 }  // namespace udv::deep
