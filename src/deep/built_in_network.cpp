@@ -77,7 +77,7 @@ class BuiltInNetwork : public FeatureNetwork {
 }  // namespace
 
 std::unique_ptr<FeatureNetwork> built_in_network(const FinetuneOptions& options, Index channels,
-                                   const DeviceAndType& where) {
+                                                 const DeviceAndType& where) {
   return std::make_unique<BuiltInNetwork>(options, channels, where);
 }
 

@@ -61,8 +61,8 @@ void Classifier::make_batches() {
 void Classifier::set_head(const net::Network<float>& head) {
   require(head.sizes().inputs == network_->num_features() &&
               head.sizes().outputs == data_.training.classes,
-          "a head of ", to_string(head.sizes()), " found, ", network_->num_features(), " inputs and ",
-          data_.training.classes, " outputs expected");
+          "a head of ", to_string(head.sizes()), " found, ", network_->num_features(),
+          " inputs and ", data_.training.classes, " outputs expected");
   head_network_ = std::make_unique<net::Network<float>>(head);
   options_.training.variant = head.variant().name;
   options_.training.hidden = head.sizes().hidden;

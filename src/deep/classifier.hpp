@@ -6,8 +6,8 @@
 
 namespace udv::deep {
 
-/// Pictures to classes: a network that makes features, then a head, on their device, with the pictures to learn from and
-/// to test on.
+/// Pictures to classes: a network that makes features, then a head, on their device, with the
+/// pictures to learn from and to test on.
 class Classifier {
  public:
   /// The pictures have to outlive the object. Throws IoError where there is no such device.

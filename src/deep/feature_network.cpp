@@ -14,7 +14,7 @@ void FeatureNetwork::save(const std::string&, const Tensors&) const {
 }
 
 std::unique_ptr<FeatureNetwork> make_feature_network(const FinetuneOptions& options, Index channels,
-                                const DeviceAndType& where) {
+                                                     const DeviceAndType& where) {
   return options.backbone.empty() ? built_in_network(options, channels, where)
                                   : script_backbone(options, where);
 }

@@ -44,11 +44,13 @@ class FeatureNetwork {
 };
 
 /// Throws IoError where the backbone cannot be read, or is none.
-std::unique_ptr<FeatureNetwork> make_feature_network(const FinetuneOptions& options, Index channels, const DeviceAndType& where);
+std::unique_ptr<FeatureNetwork> make_feature_network(const FinetuneOptions& options, Index channels,
+                                                     const DeviceAndType& where);
 
 /// The two kinds.
-std::unique_ptr<FeatureNetwork> script_backbone(const FinetuneOptions& options, const DeviceAndType& where);
+std::unique_ptr<FeatureNetwork> script_backbone(const FinetuneOptions& options,
+                                                const DeviceAndType& where);
 std::unique_ptr<FeatureNetwork> built_in_network(const FinetuneOptions& options, Index channels,
-                                   const DeviceAndType& where);
+                                                 const DeviceAndType& where);
 
 }  // namespace udv::deep

@@ -31,7 +31,9 @@ struct Finetuner::Parts {
   std::unique_ptr<Learner> learner;  ///< of the latest training
 
   FeatureNetwork& network() const { return classifier.network(); }
-  Tensors network_values() const { return learner ? learner->network_values() : network().parameters(); }
+  Tensors network_values() const {
+    return learner ? learner->network_values() : network().parameters();
+  }
 };
 
 namespace {

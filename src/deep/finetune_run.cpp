@@ -38,8 +38,8 @@ class Run {
         size_(classifier.training().size()),
         batches_((size_ + options_.batch - 1) / options_.batch),
         clock_(hooks.observer, classifier.device()),
-        loss_sum_(torch::zeros(
-            {}, torch::TensorOptions(torch::kFloat64).device(classifier.device()))) {}
+        loss_sum_(
+            torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(classifier.device()))) {}
 
   FinetuneResult run() {
     if (!hooks_.resume.empty()) restore();

@@ -10,7 +10,8 @@ namespace udv::deep {
 struct LanguageModel::Parts {
   Parts(const text::LlamaConfig& config, const Placement& placement)
       : device(device_named(placement.device)),
-        model(config, torch::TensorOptions(type_named(placement.precision, device)).device(device)) {}
+        model(config,
+              torch::TensorOptions(type_named(placement.precision, device)).device(device)) {}
 
   torch::Device device;
   Llama model;

@@ -44,8 +44,8 @@ Tensor Learner::step(Index begin, Index end, double rate) {
   torch::manual_seed(o.training.seed * 1000003 +
                      static_cast<std::uint64_t>(steps()));  // dropout in the backbone
   const auto [x, labels] = classifier_.training().training(begin, end);
-  const Tensor loss =
-      torch::cross_entropy_loss(classifier_.head()->forward(classifier_.network().forward(x)), labels);
+  const Tensor loss = torch::cross_entropy_loss(
+      classifier_.head()->forward(classifier_.network().forward(x)), labels);
   head_rule_.zero_grad();
   network_rule_.zero_grad();
   loss.backward();
@@ -78,7 +78,8 @@ void Learner::load_state(const Tensors& state) {
   };
   const Tensors buffers = classifier_.network().buffers(), loaded = take(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) buffers[i].detach().copy_(loaded[i]);
-  for (Optimizer* rule : {&head_rule_, &network_rule_}) rule->load_state(take(rule->state().size()));
+  for (Optimizer* rule : {&head_rule_, &network_rule_})
+    rule->load_state(take(rule->state().size()));
 }
 
 }  // namespace udv::deep

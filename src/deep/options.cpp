@@ -20,7 +20,8 @@ void describe_backbone(OptionTable& table, FinetuneOptions& o) {
   std::string* const backbone = &o.backbone;
   table
       .add_custom(
-          "backbone", [backbone](const std::string& text) { *backbone = text == kBuiltIn ? "" : text; },
+          "backbone",
+          [backbone](const std::string& text) { *backbone = text == kBuiltIn ? "" : text; },
           [backbone]() -> Setting { return backbone->empty() ? kBuiltIn : *backbone; },
           "TorchScript file that turns pictures into features, or the built-in network")
       .called("FILE");
@@ -74,7 +75,9 @@ void describe(OptionTable& table, FinetuneOptions& o) {
       .measured_in("pixels")
       .default_is("as the files are; 64 for folders");
   describe_augmentation(table, o);
-  table.add("replace", o.replace, "Layers of the built-in network to replace by UDV blocks: a pattern")
+  table
+      .add("replace", o.replace,
+           "Layers of the built-in network to replace by UDV blocks: a pattern")
       .called("PATTERN");
   table.add("replace-variant", o.replace_variant, "Variant of these blocks");
   table.add("replace-width", o.replace_width, "Most neurons of these blocks")

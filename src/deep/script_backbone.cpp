@@ -110,7 +110,8 @@ class ScriptBackbone : public FeatureNetwork {
 
 }  // namespace
 
-std::unique_ptr<FeatureNetwork> script_backbone(const FinetuneOptions& options, const DeviceAndType& where) {
+std::unique_ptr<FeatureNetwork> script_backbone(const FinetuneOptions& options,
+                                                const DeviceAndType& where) {
   return std::make_unique<ScriptBackbone>(options, where);
 }
 

@@ -21,16 +21,16 @@ struct FinetuneOptions {
     training.batch = 128;
   }
 
-  net::TrainOptions training;      ///< of the head; hidden 0: as many neurons as features
-  std::string backbone;            ///< TorchScript, images to features; empty: the built-in network
-  bool trainable = false;          ///< the backbone learns too; the built-in network always does
-  double backbone_rate = 0;        ///< its learning rate; 0: that of the head
-  double clip = 0;                 ///< largest norm of the gradient of the backbone; 0: none
+  net::TrainOptions training;  ///< of the head; hidden 0: as many neurons as features
+  std::string backbone;        ///< TorchScript, images to features; empty: the built-in network
+  bool trainable = false;      ///< the backbone learns too; the built-in network always does
+  double backbone_rate = 0;    ///< its learning rate; 0: that of the head
+  double clip = 0;             ///< largest norm of the gradient of the backbone; 0: none
   Placement placement;
-  Index image_size = 0;            ///< what the network sees; 0: 224, the built-in one as they are
-  bool flip = true;                ///< pictures are mirrored, every second one
-  bool crop = true;                ///< and moved by up to an eighth of their height
-  std::string replace;             ///< blocks inside the built-in network: names of its layers
+  Index image_size = 0;  ///< what the network sees; 0: 224, the built-in one as they are
+  bool flip = true;      ///< pictures are mirrored, every second one
+  bool crop = true;      ///< and moved by up to an eighth of their height
+  std::string replace;   ///< blocks inside the built-in network: names of its layers
   std::string replace_variant = "UDV";
   Index replace_width = 0;
   bool fuse = false;  ///< let TorchScript rewrite the backbone

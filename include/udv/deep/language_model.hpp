@@ -61,8 +61,8 @@ struct LoraResult {
   double peak_memory = 0;  ///< bytes, of the device or of the process
 };
 
-/// The observer sees the tokens so far as iteration, the loss of a step as objective and the rank of
-/// the adapters. States are saved after every epoch, and where the observer stops the training.
+/// The observer sees the tokens so far as iteration, the loss of a step as objective and the rank
+/// of the adapters. States are saved after every epoch, and where the observer stops the training.
 struct LoraHooks : Hooks {
   std::function<void(const LoraEpoch&)> epoch;
 };

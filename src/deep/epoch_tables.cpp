@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/epoch_tables.hpp"
+#include "deep/epoch_tables.hpp"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,12 @@
 #include "udv/io/file.hpp"
 #include "udv/net/prune_curve.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 
-EpochTable::EpochTable(std::filesystem::path path, std::string header, bool resume)
-    : path_(std::move(path)), header_(std::move(header)) {
-  if (!resume || !std::filesystem::exists(path_)) return;
-  std::istringstream stream(io::read_bytes(path_));
+EpochTable::EpochTable(RunFolder& folder, std::string name, std::string header, bool resume)
+    : folder_(&folder), name_(std::move(name)), header_(std::move(header)) {
+  if (!resume || !std::filesystem::exists(folder.path() / name_)) return;
+  std::istringstream stream(io::read_bytes(folder.growing_file(name_)));
   std::string line;
   std::getline(stream, line);  // the header
   while (std::getline(stream, line)) {
@@ -30,7 +30,7 @@ void EpochTable::add(Index epoch, const std::string& lines) {
   entries_.push_back({epoch, lines});
   std::string text = header_ + "\n";
   for (const Entry& entry : entries_) text += entry.lines;
-  io::write_atomically(path_, text);
+  io::write_atomically(folder_->growing_file(name_), text);
 }
 
 std::string spectrum_lines(Index epoch, const Vector<double>& spectrum) {
@@ -51,4 +51,4 @@ std::string curve_lines(Index epoch, const net::Network<float>& head,
   return text;
 }
 
-}  // namespace udv::cli
+}  // namespace udv::jobs

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "udv/jobs/run_folder.hpp"
 #include "udv/net/dataset.hpp"
 #include "udv/net/network.hpp"
 
-namespace udv::cli {
+namespace udv::jobs {
 
-/// A CSV file whose lines begin with the epoch; written anew, atomically, after each.
+/// A CSV file in the folder of a run whose lines begin with the epoch; written again, atomically,
+/// after every epoch.
 class EpochTable {
  public:
-  /// Lines of an earlier part of the same run are taken over where `resume` is set.
-  EpochTable(std::filesystem::path path, std::string header, bool resume);
+  /// The folder has to outlive the table. `resume` keeps the lines of an earlier part of the run.
+  EpochTable(RunFolder& folder, std::string name, std::string header, bool resume);
 
-  /// Lines of this epoch; those of it and of later ones that were there go.
+  /// Replaces the lines of this epoch and of later ones.
   void add(Index epoch, const std::string& lines);
 
  private:
@@ -24,8 +25,8 @@ class EpochTable {
     Index epoch;
     std::string lines;
   };
-  std::filesystem::path path_;
-  std::string header_;
+  RunFolder* folder_;
+  std::string name_, header_;
   std::vector<Entry> entries_;
 };
 
@@ -35,4 +36,4 @@ std::string spectrum_lines(Index epoch, const Vector<double>& spectrum);
 std::string curve_lines(Index epoch, const net::Network<float>& head,
                         const net::Dataset<float>& data);
 
-}  // namespace udv::cli
+}  // namespace udv::jobs
