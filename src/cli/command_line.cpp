@@ -144,7 +144,7 @@ class Program {
   }
 
   int answer(const OptionError& error) const {
-    bool positional = false;
+    bool positional = error.name().empty();
     for (const Command& command : commands_)
       for (const Option& option : command.table.options())
         positional = positional || (option.name == error.name() && option.positional);

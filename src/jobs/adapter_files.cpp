@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "udv/core/error.hpp"
 #include "udv/net/peft.hpp"
 
@@ -18,18 +15,6 @@ constexpr double kEnergies[] = {0.2,  0.35, 0.5,  0.6,  0.7,   0.8,   0.85,   0.
                                 0.95, 0.97, 0.98, 0.99, 0.995, 0.999, 0.9999, 1};
 
 }  // namespace
-
-RankFigures figures_of(const Ranks& ranks) {
-  RankFigures figures;
-  if (ranks.empty()) return figures;
-  const auto [least, most] = std::minmax_element(ranks.begin(), ranks.end());
-  figures.least = *least;
-  figures.most = *most;
-  figures.blocks = std::count_if(ranks.begin(), ranks.end(), [](Index r) { return r > 0; });
-  figures.mean = static_cast<double>(std::accumulate(ranks.begin(), ranks.end(), Index{0})) /
-                 static_cast<double>(ranks.size());
-  return figures;
-}
 
 std::string pruning_csv(const net::AdapterPruning& pruning, const PerplexityOfRanks& perplexity) {
   std::string text = "energy,ratio,parameters,blocks_kept,rank_min,rank_mean,rank_max";
@@ -54,18 +39,23 @@ std::string ranks_csv(const net::Adapter& before, const net::AdapterPruning& pru
   return text;
 }
 
-void write_adapter_files(const std::filesystem::path& folder, const net::Adapter& adapter,
-                         net::AdapterKind kind, bool compact) {
-  if (kind == net::AdapterKind::kPeft) {
-    net::write_peft(folder, adapter, compact ? net::PeftForm::kCompact : net::PeftForm::kPadded);
-    return;
-  }
+void check_adapter_files(const std::string& name, const net::Adapter& adapter,
+                         net::AdapterKind kind) {
+  if (kind == net::AdapterKind::kPeft) net::check_for_peft(name, adapter);
   // A diverged training writes its adapter as it is; here it would be taken for a good one.
   for (const net::AdapterBlock& block : adapter.blocks)
-    require<IoError>(block.A.allFinite() && block.d.allFinite() && block.B.allFinite(),
-                     folder.string(), ": block '", block.name,
+    require<IoError>(block.A.allFinite() && block.d.allFinite() && block.B.allFinite(), name,
+                     ": block '", block.name,
                      "' is too large for single precision: its factors are not finite");
-  net::write_adapter(folder / "model.safetensors", adapter);
+}
+
+void write_adapter_files(const std::filesystem::path& folder, const net::Adapter& adapter,
+                         net::AdapterKind kind, bool compact) {
+  check_adapter_files(folder.string(), adapter, kind);
+  if (kind == net::AdapterKind::kPeft)
+    net::write_peft(folder, adapter, compact ? net::PeftForm::kCompact : net::PeftForm::kPadded);
+  else
+    net::write_adapter(folder / "model.safetensors", adapter);
 }
 
 }  // namespace udv::jobs

@@ -44,9 +44,8 @@ Network<float> read_block(NetworkFile& file, const BlockInfo& info) {
 }
 
 void replace_block(NetworkFile& file, BlockInfo& info, const Network<float>& network) {
-  std::erase_if(file.arrays, [&](const NamedArray& array) {
-    return array.name.starts_with(info.name + ".");
-  });
+  std::erase_if(file.arrays,
+                [&](const NamedArray& array) { return array.name.starts_with(info.name + "."); });
   for (const Block& block : network.blocks()) {
     const float* const values = network.parameters().data() + block.offset;
     const bool list = block.is_bias || block.kind == LayerKind::kDiagonal;

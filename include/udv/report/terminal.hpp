@@ -26,8 +26,14 @@ std::string spectrum_sketch(const std::vector<SpectrumLine>& spectra, Index coun
                             double floor = 1e-16, int width = 32);
 
 // The short texts of core, by the names that pages and summaries use.
-inline std::string spectrum_text(const Vector<double>& spectrum) { return short_spectrum(spectrum); }
-inline std::string number(double value) { return short_number(value); }
-inline std::string duration(double seconds) { return short_duration(seconds); }
+inline std::string spectrum_text(const Vector<double>& spectrum) {
+  return short_spectrum(spectrum);
+}
+inline std::string number(double value) {
+  return short_number(value);
+}
+inline std::string duration(double seconds) {
+  return short_duration(seconds);
+}
 
 }  // namespace udv::report
