@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The experiments as text inside the program, by name.
+# The experiments as text inside the library, by name.
 file(GLOB experiment_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/experiments/*.toml)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${experiment_files})
 set(UDV_EXPERIMENTS "")
@@ -8,4 +8,4 @@ foreach(file ${experiment_files})
   file(READ ${file} text)
   string(APPEND UDV_EXPERIMENTS "      {\"${name}\", R\"udv(${text})udv\"},\n")
 endforeach()
-configure_file(cli/experiments.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/experiments.cpp @ONLY)
+configure_file(jobs/experiments.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/experiments.cpp @ONLY)

@@ -66,7 +66,7 @@ Option& Option::at_least(double least) {
 }
 
 Option& Option::between(double least, double most) {
-  const char* const kind = value_name == "REAL" ? "a number" : "a whole number";
+  const char* const kind = expected.starts_with("a number") ? "a number" : "a whole number";
   expected = range_text(kind, least, most);
   holds = [least, most](double value) { return value >= least && value <= most; };
   return *this;

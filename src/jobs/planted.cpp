@@ -9,7 +9,7 @@
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
 #include "udv/recover/phase.hpp"
-#include "udv/recover/picture.hpp"
+#include "udv/io/gray_picture.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -72,7 +72,7 @@ Vector<double> signal(const PlantedJobOptions& options) {
 void draw(const std::filesystem::path& path, const Vector<double>& x) {
   const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(x.size()))));
   if (side * side == x.size())
-    io::write_png(path, gray_picture(Eigen::Map<const RowMatrix<double>>(x.data(), side, side)));
+    io::write_png(path, io::gray_picture(Eigen::Map<const RowMatrix<double>>(x.data(), side, side)));
 }
 
 void use_vector(Run& run, const Recovery& found, const Vector<double>& truth) {

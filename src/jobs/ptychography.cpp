@@ -5,10 +5,11 @@
 
 #include "jobs/recovery.hpp"
 #include "udv/core/error.hpp"
+#include "udv/io/gray_picture.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
 #include "udv/recover/phase.hpp"
-#include "udv/recover/picture.hpp"
+#include "udv/recover/phase_unwrapping.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -56,8 +57,8 @@ PtychographyOptions image_options(const PtychographyJobOptions& options) {
 
 void write_pictures(const std::filesystem::path& amplitude, const std::filesystem::path& phase,
                     const RowMatrix<Complex>& image) {
-  io::write_png(amplitude, amplitude_picture(image));
-  io::write_png(phase, phase_picture(image));
+  io::write_png(amplitude, io::gray_picture(image.cwiseAbs().cast<double>()));
+  io::write_png(phase, io::gray_picture(relative_phase(image)));
 }
 
 /// One job: images, split and settings, from the solve to the files.

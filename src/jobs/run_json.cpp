@@ -4,15 +4,10 @@
 #include "udv/core/version.hpp"
 
 namespace udv::jobs {
-namespace {
-
-constexpr int kFormat = 1;
-
-}  // namespace
 
 void write_run_json(RunFolder& folder, const io::RunInfo& info, const Json& results) {
   Json run = {{"udv", version()},
-              {"format", kFormat},
+              {"format", kRunFormat},
               {"command", info.command},
               {"config", io::detail::config_json(info.config)},
               {"seed", info.seed}};

@@ -10,6 +10,9 @@ using Json = io::detail::RunJson;
 using io::detail::list;
 using io::detail::number;
 
+/// The "format" of run.json that this version writes and reads.
+inline constexpr int kRunFormat = 1;
+
 /// The contents of run.json, made here alone: who wrote it and how, the results, warnings, further
 /// figures and the files beside it. Replaces an earlier run in the folder.
 void write_run_json(RunFolder& folder, const io::RunInfo& info, const Json& results);

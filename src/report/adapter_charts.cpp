@@ -5,12 +5,9 @@
 #include <set>
 
 #include "charts.hpp"
-#include "udv/io/text_table.hpp"
 
 namespace udv::report {
 namespace {
-
-namespace fs = std::filesystem;
 
 // "model.layers.3.self_attn.q_proj" is the matrix "q_proj" of layer 3.
 struct Place {
@@ -32,9 +29,8 @@ std::optional<Place> place_of(const std::string& block) {
 std::vector<Series> pruning_series(const std::vector<ChartRun>& runs, const char* column) {
   std::vector<Series> series;
   for (const ChartRun& run : runs) {
-    const fs::path path = run.view->folder / "pruning.csv";
-    if (!fs::exists(path)) continue;
-    const NumberTable table = read_numbers(path);
+    if (!run.view->has("pruning.csv")) continue;
+    const NumberTable table = run.view->columns("pruning.csv");
     if (!table.contains("ratio") || !table.contains(column)) continue;
     Series one;
     one.name = run.label;
@@ -66,9 +62,8 @@ std::vector<Json> adapter_pruning_chart(const std::string& title,
 }
 
 std::vector<Json> adapter_ranks_map(const std::string& title, const RunView& run) {
-  const fs::path path = run.folder / "ranks.csv";
-  if (!fs::exists(path)) return {};
-  const io::TextTable table(path);
+  if (!run.has("ranks.csv")) return {};
+  const io::TextTable table = run.table("ranks.csv");
   const Index block = table.find("block"), kept = table.find("rank_after");
   if (block < 0 || kept < 0) return {};
   std::map<std::string, std::map<Index, double>> ranks;  // by matrix, then layer

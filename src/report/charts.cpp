@@ -55,6 +55,11 @@ const io::Array& array_named(const fs::path& path,
   throw IoError(message(path.string(), ": array '", name, "' expected, not found"));
 }
 
+// "amplitude-000120.png" shows iteration 120.
+std::string snapshot_caption(const std::string& name) {
+  return fmt::format("iteration {}", std::atoll(name.c_str() + name.rfind('-') + 1));
+}
+
 }  // namespace
 
 std::vector<Json> history_chart(const std::string& title, const std::vector<ChartRun>& runs,
@@ -136,10 +141,10 @@ std::vector<Json> training_charts(const std::vector<ChartRun>& runs, const Detai
 
 std::vector<Json> columns_chart(const std::string& title, const RunView& run,
                                 const Detail& detail) {
-  const fs::path path = run.folder / "columns.npz";
-  if (detail.frames == 0 || !fs::exists(path)) return {};
+  if (detail.frames == 0 || !run.has("columns.npz")) return {};
+  const fs::path path = run.file("columns.npz");
   constexpr std::size_t kMostColumns = 128;
-  const auto arrays = io::read_npz(path);
+  const auto arrays = run.arrays("columns.npz");
   const io::Array& iteration = array_named(path, arrays, "iteration");
   const auto which = log_spread(iteration.values.size(), detail.frames);
   std::vector<double> times;
@@ -161,9 +166,8 @@ std::vector<Json> pruning_chart(const std::string& title, const std::vector<Char
   std::vector<Series> series;
   bool classes = false;
   for (const ChartRun& run : runs) {
-    const fs::path path = run.view->folder / "curve.csv";
-    if (!fs::exists(path)) continue;
-    const NumberTable curve = read_numbers(path);
+    if (!run.view->has("curve.csv")) continue;
+    const NumberTable curve = run.view->columns("curve.csv");
     if (!curve.contains("neurons") || !curve.contains("loss")) continue;
     const auto accuracy = curve.find("accuracy");
     classes =
@@ -192,32 +196,22 @@ std::vector<Json> pruning_chart(const std::string& title, const std::vector<Char
 
 std::vector<Json> picture_blocks(const RunView& run) {
   std::vector<Json> blocks;
-  for (const char* kind : {"amplitude", "phase", "picture"}) {
-    std::vector<fs::path> snapshots;
-    for (const auto& entry : fs::directory_iterator(run.folder)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with(std::string(kind) + "-") && name.ends_with(".png"))
-        snapshots.push_back(entry.path());
-    }
-    std::sort(snapshots.begin(), snapshots.end());
-    const fs::path last = run.folder / (std::string(kind) + ".png");
+  const std::vector<std::string> files = run.files();
+  for (const std::string kind : {"amplitude", "phase", "picture"}) {
     std::vector<Json> items;
-    for (const fs::path& path : snapshots) {
-      const std::string stem = path.stem().string();
-      items.push_back(picture(
-          fmt::format("iteration {}", std::atoll(stem.c_str() + stem.rfind('-') + 1)), path));
-    }
-    if (fs::exists(last)) items.push_back(picture("result", last));
-    if (items.size() > 1)
-      blocks.push_back(pictures_block(std::string(kind) + ", step by step", items));
-    if (!snapshots.empty() && fs::exists(last))
-      blocks.push_back(
-          compare_block(std::string(kind) + ": start and result", items.front(), items.back()));
-    const fs::path truth = run.folder / "truth.png";
-    if (std::string_view(kind) == "picture" && fs::exists(last) && fs::exists(truth))
-      blocks.push_back(compare_block("Recovered and true image", picture("recovered", last),
-                                     picture("true", truth)));
-    else if (snapshots.empty() && fs::exists(last))
+    for (const std::string& name : files)
+      if (name.starts_with(kind + "-") && name.ends_with(".png"))
+        items.push_back(picture(snapshot_caption(name), run.file(name)));
+    const bool has_snapshots = !items.empty(), has_last = run.has(kind + ".png");
+    if (has_last) items.push_back(picture("result", run.file(kind + ".png")));
+    if (items.size() > 1) blocks.push_back(pictures_block(kind + ", step by step", items));
+    if (has_snapshots && has_last)
+      blocks.push_back(compare_block(kind + ": start and result", items.front(), items.back()));
+    if (kind == "picture" && has_last && run.has("truth.png"))
+      blocks.push_back(compare_block("Recovered and true image",
+                                     picture("recovered", run.file("picture.png")),
+                                     picture("true", run.file("truth.png"))));
+    else if (!has_snapshots && has_last)
       blocks.push_back(pictures_block(kind, items));
   }
   return blocks;

@@ -50,7 +50,7 @@ std::vector<std::string> summary_of(const std::vector<RunView>& runs) {
 bool is_stalled(const RunView& run) {
   constexpr auto kPatience = std::chrono::seconds(20);
   std::error_code failure;
-  const auto written = fs::last_write_time(run.folder / "live.json", failure);
+  const auto written = fs::last_write_time(run.file("live.json"), failure);
   return !failure && fs::file_time_type::clock::now() - written > kPatience;
 }
 

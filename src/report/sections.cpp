@@ -187,7 +187,7 @@ Json run_section(const RunView& run, bool open, const Detail& detail) {
             {"blocks", run_blocks(run, detail)}};
   } catch (const Json::exception& error) {
     throw IoError(
-        message((run.folder / "run.json").string(), ": damaged: ", io::detail::problem_of(error)));
+        message(run.file("run.json").string(), ": damaged: ", io::detail::problem_of(error)));
   }
 }
 

@@ -77,40 +77,67 @@ TEST(Config, ThatIsMissingIsRefused) {
   expect_refused(cli, cli.run("complete data.csv --config no.toml --out out"), 3, {"no.toml"});
 }
 
-TEST(Config, WithAnUnknownKeyExitsWithTwoAndNamesIt) {
-  const Cli cli;
-  const Outcome outcome = complete_with(cli, "fast = true\n");
-  EXPECT_EQ(outcome.code, 2) << outcome;
-  EXPECT_NE(outcome.err.find("fast"), std::string::npos) << outcome;
+// One line that names file, line and key; nothing written.
+void expect_named(const Cli& cli, const Outcome& outcome, const std::string& line) {
+  EXPECT_EQ(outcome.code, 3) << outcome;
+  EXPECT_EQ(outcome.err, "udv: " + line + "\n");
+  EXPECT_EQ(outcome.out, "");
   EXPECT_FALSE(cli.exists("out"));
+  EXPECT_FALSE(cli.exists("udv-runs"));
 }
 
-TEST(Config, WithABadValueExitsWithTwoAndNamesTheKeyAndTheValue) {
+TEST(Config, WithAMisspelledKeyNamesItAndTheNearestRightOne) {
   const Cli cli;
-  const Outcome outcome = complete_with(cli, "max-rank = 0\n");
-  EXPECT_EQ(outcome.code, 2) << outcome;
-  EXPECT_NE(outcome.err.find("max-rank"), std::string::npos) << outcome;
+  expect_named(cli, complete_with(cli, "seed = 3\nmax-rnk = 5\n"),
+               "run.toml:2: max-rnk: no such setting; did you mean max-rank?");
+}
+
+TEST(Config, WithAKeyThatIsNearNoOtherOnlyNamesIt) {
+  const Cli cli;
+  expect_named(cli, complete_with(cli, "aeroplane = true\n"),
+               "run.toml:1: aeroplane: no such setting");
+}
+
+TEST(Config, WithAValueOutOfRangeNamesTheValueAndTheRange) {
+  const Cli cli;
+  const Outcome outcome = complete_with(cli, "seed = 3\nthreads = 0\n");
+  expect_named(cli, outcome,
+               "run.toml:2: threads: '0' found, a whole number from 1 to 1024 expected");
+}
+
+TEST(Config, WithAWordThatIsNoChoiceNamesTheChoices) {
+  const Cli cli;
+  const Outcome outcome = complete_with(cli, "method = \"svd\"\n");
+  EXPECT_EQ(outcome.code, 3) << outcome;
+  EXPECT_NE(outcome.err.find("run.toml:1: method: 'svd' found"), std::string::npos) << outcome;
+  EXPECT_NE(outcome.err.find("udv"), std::string::npos) << outcome;
 }
 
 TEST(Config, WithTrueForAWordDoesNotSwallowTheNextArgument) {
   const Cli cli;
   const Outcome outcome = complete_with(cli, "polish = true\n");
-  EXPECT_EQ(outcome.code, 2) << outcome;
+  EXPECT_EQ(outcome.code, 3) << outcome;
   EXPECT_EQ(outcome.err.find("data.csv"), std::string::npos) << outcome;
 }
 
 TEST(Config, WithAnEmptyListDoesNotSwallowTheNextArgument) {
   const Cli cli;
   const Outcome outcome = complete_with(cli, "threads = []\n");
-  EXPECT_NE(outcome.code, 0);
+  EXPECT_EQ(outcome.code, 3) << outcome;
   EXPECT_EQ(outcome.err.find("data.csv"), std::string::npos) << outcome;
 }
 
 TEST(Config, WorksForEveryCommand) {
   const Cli cli;
-  cli.write("run.toml", "fast = true\n");
-  EXPECT_EQ(cli.run("demo --config run.toml").code, 2);
-  EXPECT_EQ(cli.run("sense A.npy b.npy --config run.toml").code, 2);
+  cli.write("run.toml", "aeroplane = true\n");
+  for (const char* command :
+       {"demo", "complete data.csv", "sense A.npy b.npy", "phase A.npy b.npy", "ptycho data.mat",
+        "train data.csv", "sweep spec.toml", "planted completion", "reproduce all"}) {
+    const Outcome outcome = cli.run(std::string(command) + " --config run.toml");
+    EXPECT_EQ(outcome.code, 3) << command << outcome;
+    EXPECT_NE(outcome.err.find("run.toml:1: aeroplane"), std::string::npos) << outcome;
+    EXPECT_FALSE(cli.exists("udv-runs")) << command;
+  }
 }
 
 }  // namespace

@@ -116,6 +116,24 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& instance) { return instance.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
+    Typos, WrongUsage,
+    testing::Values(
+        Usage{"Command", "complte data.csv", "did you mean complete?"},
+        Usage{"SwappedLetters", "reprot runs", "did you mean report?"},
+        Usage{"Flag", "complete data.csv --out out --max-rnk 3", "did you mean --max-rank?"},
+        Usage{"FlagWithItsValue", "complete data.csv --out out --max-rnk=3",
+              "did you mean --max-rank?"},
+        Usage{"Experiment", "reproduce tab-adm --out out", "did you mean tab-adam?"}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST(Typo, ThatIsNearNothingGetsNoAdvice) {
+  const Outcome command = Cli().run("zzzzzz"), flag = Cli().run("demo --zzzzzz");
+  EXPECT_EQ(command.code, 2) << command;
+  EXPECT_EQ(flag.code, 2) << flag;
+  EXPECT_EQ((command.err + flag.err).find("did you mean"), std::string::npos) << command << flag;
+}
+
+INSTANTIATE_TEST_SUITE_P(
     Shapes, WrongUsage,
     testing::Values(Usage{"OneNumber", "complete data.csv --out out --shape 30", "--shape"},
                     Usage{"ThreeNumbers", "complete data.csv --out out --shape 30,25,9", "--shape"},

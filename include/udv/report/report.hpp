@@ -5,6 +5,10 @@
 #include <string>
 #include <vector>
 
+namespace udv::jobs {
+struct ReproduceResult;
+}
+
 namespace udv::report {
 
 /// One self-contained HTML page of the runs in these folders, or in the folders below them: tables,
@@ -13,7 +17,11 @@ namespace udv::report {
 void write_report(const std::filesystem::path& html, const std::string& title,
                   const std::vector<std::filesystem::path>& folders);
 
-/// The same as JSON (web/README.md), of a run that may still go on: what its live.json tells is
+/// The page of a reproduction: every claim with its checks, charts and commands. Written
+/// atomically; throws as write_report.
+void write_reproduction(const std::filesystem::path& html, const jobs::ReproduceResult& result);
+
+/// The page of runs as JSON (web/README.md), of a run that may still go on: what its live.json tells is
 /// in it.
 std::string live_report(const std::string& title, const std::filesystem::path& folder);
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "udv/jobs/experiment.hpp"
+#include "udv/jobs/session.hpp"
+
+namespace udv::jobs {
+
+/// Which experiments: names of built-in ones, "all", or TOML files (experiments/README.md).
+struct ReproduceInput {
+  std::vector<std::string> names;
+};
+void describe(OptionTable& table, ReproduceInput& input);
+
+/// An experiment after its runs.
+struct Reproduced {
+  Experiment experiment;
+  ExperimentOutcome outcome;
+  std::filesystem::path folder;  ///< holds the folders of its runs
+  double seconds = 0;            ///< that passed
+};
+
+/// Settings of `reproduce`.
+struct ReproduceOptions {
+  bool quick = false;  ///< smaller sizes
+  bool fresh = false;  ///< run again what is finished
+  std::string data;    ///< folder of the data sets; empty: the environment variable UDV_DATA
+  /// The program that runs the commands. Empty: this program where it is udv, else `udv` on PATH.
+  std::filesystem::path program;
+  std::function<void(const Reproduced&)> finished;  ///< called after each experiment
+};
+void describe(OptionTable& table, ReproduceOptions& options);
+
+struct ReproduceResult {
+  Outcome outcome = Outcome::kDone;  ///< kLimited where a run failed
+  std::filesystem::path folder;
+  bool quick = false;
+  std::vector<Reproduced> experiments;
+
+  Index count(ClaimStatus status) const;
+};
+
+/// Runs the experiments that have no results in the folder of the session yet, each command in a
+/// process of its own, checks the claims and writes claims.md. An interrupt is passed on to the
+/// processes, which leave checkpoints; the next call resumes from them. Throws OptionError for an
+/// unknown name, IoError naming file and line of a damaged TOML file.
+ReproduceResult reproduce(const ReproduceInput& input, const ReproduceOptions& options,
+                          Session& session);
+
+/// All built-in experiments: figures by number first.
+std::vector<Experiment> built_in_experiments(const ReproduceOptions& options);
+
+}  // namespace udv::jobs

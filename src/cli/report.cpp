@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "udv/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "udv/core/error.hpp"
+
+namespace udv::cli {
+namespace {
+
+struct ReportOptions {
+  std::vector<std::string> folders;
+  std::string out = "report.html", title = "udv report";
+};
+
+void describe(OptionTable& table, ReportOptions& options) {
+  table.add_each("folders", options.folders, "Folders of runs, or folders that hold such folders")
+      .is_input()
+      .called("FOLDER");
+  table.add("out", options.out, "HTML file to write").called("FILE");
+  table.add("title", options.title, "Title of the page");
+}
+
+ExitCode run_report(const ReportOptions& options) {
+  const std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
+  require<IoError>(!std::filesystem::is_directory(options.out), options.out,
+                   ": a folder found, the name of an HTML file expected");
+  report::write_report(options.out, options.title, folders);
+  fmt::print("  {}\n", options.out);
+  return kDone;
+}
+
+}  // namespace
+
+Command report_command() {
+  return plain_command("report", "Make one HTML page of finished runs: charts, tables, pictures",
+                       run_report);
+}
+
+}  // namespace udv::cli

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/run_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "io/temporary_files.hpp"
+#include "jobs/run_json.hpp"
+#include "jobs/run_reader.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+class RunFolders : public ::testing::Test {
+ protected:
+  fs::path folder() const { return place_ / "out"; }
+  std::string text(const std::string& name) const { return io::read_bytes(folder() / name); }
+  bool has(const std::string& name) const { return fs::exists(folder() / name); }
+
+  void write(RunFolder& run, const std::string& name, const std::string& bytes) const {
+    io::write_atomically(run.file(name), bytes);
+  }
+  void finish(RunFolder& run, const std::string& command) const {
+    io::RunInfo info;
+    info.command = command;
+    write_run_json(run, info, {{"rank", 3}});
+  }
+  // A finished run with these files, each holding the name of the command.
+  void earlier_run(const std::string& command, const Names& files) const {
+    RunFolder run(folder());
+    for (const std::string& name : files) write(run, name, command);
+    finish(run, command);
+  }
+  // Everything in the folder, hidden files too.
+  Names contents() const {
+    Names names;
+    for (const auto& entry : fs::directory_iterator(folder()))
+      names.insert(entry.path().filename().string());
+    return names;
+  }
+
+  io::TemporaryFolder place_;
+};
+
+TEST_F(RunFolders, ShowNothingBeforeTheEnd) {
+  RunFolder run(folder());
+  write(run, "U.npy", "u");
+  EXPECT_FALSE(has("U.npy"));
+  EXPECT_FALSE(has("run.json"));
+  EXPECT_EQ(run.files(), Names{"U.npy"});
+  finish(run, "complete");
+  EXPECT_EQ(text("U.npy"), "u");
+  EXPECT_TRUE(has("run.json"));
+}
+
+TEST_F(RunFolders, LeaveNoStagingFolderBehind) {
+  earlier_run("complete", {"U.npy"});
+  EXPECT_EQ(contents(), (Names{"U.npy", "run.json"}));
+}
+
+TEST_F(RunFolders, ListTheFilesOfTheRun) {
+  RunFolder run(folder());
+  write(run, "U.npy", "u");
+  io::write_atomically(run.growing_file("results.csv"), "a,b\n");
+  finish(run, "sweep");
+  const Json json = io::detail::read_json(folder() / "run.json");
+  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["files"], (Json{"U.npy", "results.csv"}));
+  EXPECT_EQ(json["command"], "sweep");
+  EXPECT_EQ(json["seed"], 0);
+  EXPECT_TRUE(json.contains("config"));
+  EXPECT_TRUE(json.contains("warnings"));
+}
+
+TEST_F(RunFolders, ReplaceExactlyTheFilesOfTheEarlierRun) {
+  earlier_run("complete", {"U.npy", "d.npy", "history.csv"});
+  io::write_atomically(folder() / "report.html", "page");
+  io::write_atomically(folder() / "mine.txt", "precious");
+  io::write_atomically(folder() / "V.npy", "of somebody else");
+  earlier_run("phase", {"x.npy", "history.csv"});
+  EXPECT_EQ(contents(), (Names{"V.npy", "history.csv", "mine.txt", "run.json", "x.npy"}));
+  EXPECT_EQ(text("history.csv"), "phase");
+  EXPECT_EQ(text("mine.txt"), "precious");
+  EXPECT_EQ(text("V.npy"), "of somebody else");
+}
+
+TEST_F(RunFolders, ThatAreNotFinishedLeaveTheEarlierRunAsItWas) {
+  earlier_run("complete", {"U.npy"});
+  const std::string before = text("run.json");
+  {
+    RunFolder run(folder());
+    write(run, "U.npy", "half");
+    write(run, "d.npy", "half");
+  }
+  EXPECT_EQ(contents(), (Names{"U.npy", "run.json"}));
+  EXPECT_EQ(text("U.npy"), "complete");
+  EXPECT_EQ(text("run.json"), before);
+}
+
+TEST_F(RunFolders, ForgetWhatAKilledRunWasWriting) {
+  io::make_folder(folder() / ".udv-new");
+  io::write_atomically(folder() / ".udv-new/U.npy", "of a killed run");
+  earlier_run("phase", {"x.npy"});
+  EXPECT_EQ(contents(), (Names{"run.json", "x.npy"}));
+}
+
+TEST_F(RunFolders, ReplaceFoldersAsAWhole) {
+  for (const char* inside : {"a.txt", "b.txt"}) {
+    RunFolder run(folder());
+    io::make_folder(run.file("adapter"));
+    io::write_atomically(run.file("adapter") / inside, inside);
+    finish(run, "lora");
+  }
+  EXPECT_FALSE(has("adapter/a.txt"));
+  EXPECT_TRUE(has("adapter/b.txt"));
+}
+
+TEST_F(RunFolders, KeepAFileThatGrewDuringTheEarlierRunToo) {
+  for (const char* line : {"first\n", "second\n"}) {
+    RunFolder run(folder());
+    const fs::path csv = run.growing_file("results.csv");
+    io::write_atomically(csv, (fs::exists(csv) ? io::read_bytes(csv) : "") + line);
+    finish(run, "sweep");
+  }
+  EXPECT_EQ(text("results.csv"), "first\nsecond\n");
+}
+
+TEST_F(RunFolders, NeverFollowNamesOutOfTheFolder) {
+  place_.write("outside.txt", "precious");
+  io::make_folder(folder() / "below");
+  io::write_atomically(folder() / "below/deep.txt", "precious");
+  io::write_atomically(
+      folder() / "run.json",
+      R"({"format":1,"files":["../outside.txt","below/deep.txt","..",".","",3,null]})");
+  earlier_run("phase", {"x.npy"});
+  EXPECT_EQ(io::read_bytes(place_ / "outside.txt"), "precious");
+  EXPECT_EQ(text("below/deep.txt"), "precious");
+}
+
+TEST_F(RunFolders, RemoveKnownFilesOfRunsBeforeFormatOne) {
+  io::make_folder(folder());
+  io::write_atomically(folder() / "run.json", R"({"command":"complete"})");
+  io::write_atomically(folder() / "V.npy", "old");
+  io::write_atomically(folder() / "mine.txt", "precious");
+  earlier_run("phase", {"x.npy"});
+  EXPECT_EQ(contents(), (Names{"mine.txt", "run.json", "x.npy"}));
+}
+
+TEST_F(RunFolders, WithADamagedRunJsonLoseNothingElse) {
+  io::make_folder(folder());
+  io::write_atomically(folder() / "run.json", "{\"files\": [");
+  io::write_atomically(folder() / "U.npy", "whose?");
+  earlier_run("phase", {"x.npy"});
+  EXPECT_EQ(contents(), (Names{"U.npy", "run.json", "x.npy"}));
+}
+
+TEST_F(RunFolders, ThatCannotBeMadeAreNamed) {
+  place_.write("out", "a file");
+  EXPECT_NE(place_.error_of([&] { RunFolder run(folder()); }).find("out"), std::string::npos);
+}
+
+TEST_F(RunFolders, GiveTheModelOfARun) {
+  io::make_folder(folder());
+  EXPECT_EQ(model_path(folder().string()), folder() / "model.safetensors");
+  EXPECT_EQ(model_path("other.safetensors"), "other.safetensors");
+}
+
+TEST_F(RunFolders, AreReadAgain) {
+  RunFolder run(folder());
+  write(run, "history.csv", "iteration,objective\n1,2.5\n2,nothing\n");
+  finish(run, "complete");
+  const RunContents contents = read_run_folder(folder());
+  EXPECT_EQ(contents.run["rank"], 3);
+  EXPECT_EQ(contents.files(), (std::vector<std::string>{"history.csv", "run.json"}));
+  EXPECT_EQ(contents.full_history().at("iteration"), (std::vector<double>{1, 2}));
+  EXPECT_TRUE(std::isnan(contents.full_history().at("objective")[1]));
+  EXPECT_TRUE(contents.live.is_null());
+}
+
+TEST_F(RunFolders, OfAnUnknownFormatAreRefused) {
+  io::make_folder(folder());
+  io::write_atomically(folder() / "run.json", R"({"format":2})");
+  EXPECT_EQ(place_.error_of([&] { read_run_folder(folder()); }),
+            "out/run.json: format 2 found, 1 expected");
+}
+
+TEST_F(RunFolders, ThatAreNotFinishedShowTheirLiveHistory) {
+  io::make_folder(folder());
+  io::write_atomically(folder() / "live.json", R"({"history":{"iteration":[1,2],"rank":[9,null]}})");
+  const RunContents contents = read_run_folder(folder());
+  EXPECT_TRUE(contents.run.empty());
+  EXPECT_EQ(contents.full_history().at("iteration"), (std::vector<double>{1, 2}));
+}
+
+TEST_F(RunFolders, AreFoundBelowAFolder) {
+  for (const char* name : {"b", "a/one", "a/two", ".hidden"}) {
+    io::make_folder(folder() / name);
+    io::write_atomically(folder() / name / "run.json", "{}");
+  }
+  std::vector<std::string> names;
+  for (const FoundRun& run : find_run_folders(folder())) names.push_back(run.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a/one", "a/two", "b"}));
+  EXPECT_NE(place_.error_of([&] { find_run_folders(place_ / "nowhere"); }).find("folder of runs"),
+            std::string::npos);
+  io::make_folder(place_ / "empty");
+  EXPECT_NE(place_.error_of([&] { find_run_folders(place_ / "empty"); }).find("no run.json"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace udv::jobs
