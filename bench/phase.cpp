@@ -226,7 +226,7 @@ int run_coded() {
   fmt::print(
       "coded diffraction, 64 x 64, 8 masks: error {:.1e}, residual {:.1e}, {:.2f} s, cut at {}\n",
       udv::phase_error<Complex>(found.x, truth), found.relative_residual, seconds,
-      found.checkpoint);
+      found.cut_iteration);
   return 0;
 }
 

@@ -86,7 +86,7 @@ void check_belongs(const Checkpoint& checkpoint, const std::string& job,
                    const std::string& fingerprint) {
   require(checkpoint.job == job, "a checkpoint of the job '", checkpoint.job.substr(0, 40),
           "' found, '", job, "' expected");
-  require(checkpoint.fingerprint == fingerprint, "made by a run with other settings or other data: ",
+  require(checkpoint.fingerprint == fingerprint, "made by a run with other settings (other options or other data): ",
           difference(checkpoint.fingerprint, fingerprint), " found, ",
           difference(fingerprint, checkpoint.fingerprint), " expected");
 }

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: MIT
 #include "udv/core/lanczos.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "core/blas.hpp"
 #include "core/instantiate.hpp"
+#include "core/lapack.hpp"
 
 namespace udv {
 namespace {
 
-using SmallEigen = Eigen::SelfAdjointEigenSolver<Matrix<double>>;
+using blas::as_column;
+using blas::Form;
 
 // S Q = Q T + rest with orthonormal Q and tridiagonal T, grown one column at a time.
 template <typename Scalar>
 class KrylovSpace {
  public:
   KrylovSpace(Index n, Index max_steps, Random& random)
-      : Q_(n, std::min(max_steps, n)), alpha_(Q_.cols()), beta_(Q_.cols()), q_(n), w_(n) {
+      : Qt_(std::min(max_steps, n), n), alpha_(Qt_.rows()), beta_(Qt_.rows()), q_(n), w_(n) {
     random.fill_normal(q_);
     q_.normalize();
   }
 
-  bool full() const { return exhausted_ || used_ == Q_.cols(); }
+  bool full() const { return exhausted_ || used_ == Qt_.rows(); }
   Index size() const { return used_; }
   double magnitude() const { return magnitude_; }
-  double unit() const { return magnitude_ > 0 ? magnitude_ : 1; }
   double rest() const { return exhausted_ ? 0 : beta_(used_ - 1); }
 
   void grow(const SymmetricProduct<Scalar>& product) {
-    Q_.col(used_) = q_;
+    Qt_.row(used_) = q_.transpose();
     product(q_, w_);
     alpha_(used_) = std::real(q_.dot(w_));
     orthogonalise(used_ + 1);
@@ -41,27 +42,36 @@ class KrylovSpace {
     ++used_;
   }
 
-  SmallEigen eigen(bool vectors) const {
-    SmallEigen small;
-    // Eigen deflates off-diagonals against numbers near 1.
-    small.computeFromTridiagonal(alpha_.head(used_) / unit(),
-                                 beta_.head(std::max<Index>(used_ - 1, 0)) / unit(),
-                                 vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-    return small;
+  lapack::TridiagonalEigen eigen() const {
+    return lapack::tridiagonal_eigen(alpha_.head(used_),
+                                     beta_.head(std::max<Index>(used_ - 1, 0)));
   }
 
-  auto basis() const { return Q_.leftCols(used_); }
+  /// Q times the first `count` columns of a matrix.
+  RowMatrix<Scalar> combine(const Matrix<double>& vectors, Index count) const {
+    const RowMatrix<Scalar> weights = vectors.leftCols(count).template cast<Scalar>();
+    RowMatrix<Scalar> combined(Qt_.cols(), count);
+    blas::multiply<Scalar>(Form::kTransposed, Qt_.topRows(used_), Form::kPlain, weights, combined);
+    return combined;
+  }
 
  private:
   // Removes from w its components along the first `count` columns of Q; twice is enough.
   void orthogonalise(Index count) {
-    for (int pass = 0; pass < 2; ++pass)
-      w_.noalias() -= Q_.leftCols(count) * (Q_.leftCols(count).adjoint() * w_).eval();
+    const auto basis = Qt_.topRows(count);
+    Vector<Scalar> along(count), removed(w_.size());
+    for (int pass = 0; pass < 2; ++pass) {
+      blas::multiply<Scalar>(Form::kConjugate, basis, Form::kPlain, as_column(w_),
+                             as_column(along));
+      blas::multiply<Scalar>(Form::kTransposed, basis, Form::kPlain, as_column(along),
+                             as_column(removed));
+      w_ -= removed;
+    }
   }
 
   static constexpr double kExhausted = 50 * kEpsilon<Scalar>;
 
-  Matrix<Scalar> Q_;
+  RowMatrix<Scalar> Qt_;  // the columns of Q as rows
   Vector<double> alpha_, beta_;
   Vector<Scalar> q_, w_;
   double magnitude_ = 0;
@@ -76,10 +86,9 @@ EigenPairs<Scalar> smallest_eigenpairs(Index n, const SymmetricProduct<Scalar>& 
                                        Index count, Index steps, Random& random) {
   KrylovSpace<Scalar> space(n, steps, random);
   while (!space.full()) space.grow(product);
-  const SmallEigen small = space.eigen(true);
+  const auto small = space.eigen();
   const Index found = std::min(count, space.size());
-  return {space.unit() * small.eigenvalues().head(found),
-          space.basis() * small.eigenvectors().leftCols(found).template cast<Scalar>()};
+  return {small.values.head(found), space.combine(small.vectors, found)};
 }
 
 template <typename Scalar>
@@ -92,11 +101,11 @@ double smallest_eigenvalue(Index n, const SymmetricProduct<Scalar>& product, dou
   while (!space.full() && !settled) {
     space.grow(product);
     if (space.size() % kLookEvery != 0 && !space.full()) continue;
-    const SmallEigen small = space.eigen(true);
+    const auto small = space.eigen();
     // An eigenvalue lies within |S x - value x| of the value.
-    const double error = space.rest() * std::abs(small.eigenvectors()(space.size() - 1, 0));
+    const double error = space.rest() * std::abs(small.vectors(space.size() - 1, 0));
     settled = error <= tolerance * space.magnitude();
-    value = space.unit() * small.eigenvalues()(0) - error;
+    value = small.values(0) - error;
   }
   return value;
 }

@@ -137,6 +137,7 @@ Option& Option::default_is(std::string text) {
 Option& Option::is_input(bool needed) {
   positional = true;
   required = needed;
+  decides_numbers = false;  // what it holds decides, not what it is called
   default_text.clear();
   return *this;
 }

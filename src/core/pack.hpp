@@ -152,15 +152,16 @@ struct PackedRow<Scalar, 0> {
 
 inline constexpr int kMaxFixedWidth = 16;
 
-/// Calls body(std::integral_constant<int, K>) with K = width where it is small, else K = 0.
-template <typename Body>
+/// Calls body(std::integral_constant<int, K>) with K = width where it is small, else K = 0. Rows of
+/// complex numbers are never held in packs: K = 0 for all of them.
+template <typename Scalar, typename Body>
 void with_width(Index width, const Body& body) {
   const auto dispatch = [&]<int... K>(std::integer_sequence<int, K...>) {
     const bool fixed =
         ((width == K + 1 ? (body(std::integral_constant<int, K + 1>()), true) : false) || ...);
     if (!fixed) body(std::integral_constant<int, 0>());
   };
-  dispatch(std::make_integer_sequence<int, kMaxFixedWidth>());
+  dispatch(std::make_integer_sequence<int, kIsComplex<Scalar> ? 0 : kMaxFixedWidth>());
 }
 
 }  // namespace udv

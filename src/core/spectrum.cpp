@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "udv/core/spectrum.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <limits>
 #include <type_traits>
 
+#include "core/blas.hpp"
 #include "core/instantiate.hpp"
+#include "core/lapack.hpp"
 
 namespace udv {
 namespace {
@@ -17,34 +16,13 @@ namespace {
 template <typename Scalar>
 using Wide = std::conditional_t<kIsComplex<Scalar>, std::complex<double>, double>;
 
-template <typename Scalar>
-struct ThinQr {
-  Matrix<Scalar> Q;  // p x m, m = min(p, k)
-  Matrix<Scalar> R;  // m x k
-};
-
-template <typename Scalar>
-ThinQr<Scalar> thin_qr(const Matrix<Scalar>& U) {
-  const Index m = std::min(U.rows(), U.cols());
-  const Eigen::HouseholderQR<Matrix<Scalar>> qr{U};
-  ThinQr<Scalar> result;
-  result.Q = qr.householderQ() * Matrix<Scalar>::Identity(U.rows(), m);
-  result.R = qr.matrixQR().topRows(m).template triangularView<Eigen::Upper>();
-  return result;
-}
-
-// Jacobi is the more accurate one, divide and conquer the one that is still fast for large cores.
-constexpr Index kLargeCore = 128;
-
-template <typename Scalar>
-FactoredSvd<Scalar> core_svd(const Matrix<Scalar>& core) {
-  constexpr unsigned kThin = Eigen::ComputeThinU | Eigen::ComputeThinV;
-  if (core.cols() <= kLargeCore) {
-    const Eigen::JacobiSVD<Matrix<Scalar>> svd(core, kThin);
-    return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
-  }
-  const Eigen::BDCSVD<Matrix<Scalar>> svd(core, kThin);
-  return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
+// A diag(d) B^*
+template <typename W>
+Matrix<W> core_of(RowMatrix<W> A, const Vector<double>& d, const RowMatrix<W>& B) {
+  for (Index j = 0; j < A.cols(); ++j) A.col(j) *= d(j);
+  RowMatrix<W> core(A.rows(), B.rows());
+  blas::multiply<W>(blas::Form::kPlain, A, blas::Form::kAdjoint, B, core);
+  return core;
 }
 
 }  // namespace
@@ -54,24 +32,22 @@ FactoredSvd<Scalar> factored_svd(const RowMatrix<Scalar>& U, const Reals<Scalar>
                                  const RowMatrix<Scalar>& V) {
   using W = Wide<Scalar>;
   if (d.size() == 0) return {U, d.template cast<double>(), V};
-  const auto left = thin_qr<W>(U.template cast<W>());
-  const auto right = thin_qr<W>(V.template cast<W>());
-  const Matrix<W> core = left.R * d.template cast<W>().asDiagonal() * right.R.adjoint();
-  const auto small = core_svd<W>(core);
-  return {(left.Q * small.U).template cast<Scalar>(), small.s,
-          (right.Q * small.V).template cast<Scalar>()};
+  const lapack::ThinQr<W> left(U.template cast<W>()), right(V.template cast<W>());
+  const auto small =
+      lapack::thin_svd<W>(core_of<W>(left.R(), d.template cast<double>(), right.R()));
+  return {left.Q_times(small.U).template cast<Scalar>(), small.s,
+          right.Q_times(small.V).template cast<Scalar>()};
 }
 
 template <typename Scalar>
 FactoredSvd<Scalar> factored_eigen(const RowMatrix<Scalar>& U, const Reals<Scalar>& d) {
   using W = Wide<Scalar>;
   if (d.size() == 0) return {U, d.template cast<double>(), {}};
-  const auto qr = thin_qr<W>(U.template cast<W>());
-  const Matrix<W> core = qr.R * d.template cast<W>().asDiagonal() * qr.R.adjoint();
-  const Eigen::SelfAdjointEigenSolver<Matrix<W>> eigen(core);
-  return {(qr.Q * eigen.eigenvectors().rowwise().reverse()).template cast<Scalar>(),
-          eigen.eigenvalues().reverse(),
-          {}};
+  const lapack::ThinQr<W> qr(U.template cast<W>());
+  const RowMatrix<W> R = qr.R();
+  Matrix<W> core = core_of<W>(R, d.template cast<double>(), R);
+  const Vector<double> values = lapack::eigen_in_place<W>(core, true);
+  return {qr.Q_times(core.rowwise().reverse()).template cast<Scalar>(), values.reverse(), {}};
 }
 
 #define UDV_INSTANTIATE(Scalar)                                                             \

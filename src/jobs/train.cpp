@@ -11,13 +11,6 @@ namespace {
 
 using net::TrainStop;
 
-// Steps of all epochs.
-template <typename Real>
-Index num_steps(const net::PreparedData<Real>& data, const net::TrainOptions& options) {
-  const Index rows = data.training.size(), batch = options.batch > 0 ? options.batch : rows;
-  return options.epochs * ((rows + batch - 1) / batch);
-}
-
 // What prune and others need to know about how the model was made.
 template <typename Real>
 net::Model<Real> model_of(const net::TrainResult<Real>& result,
@@ -67,11 +60,11 @@ TrainJobResult train_on(TrainInput input, const net::PreparedData<Real>& data,
   Run run(session, "train", table.config(), settings);
   for (const auto& note : data.notes) run.warn(note);
   const net::TrainHooks<Real> hooks{
-      run.hooks({num_steps(data, options.training), session.options().time_limit},
+      run.hooks({options.training.num_steps(data.training.size()), session.options().time_limit},
                 {"step", "loss", "width"}),
       nullptr};
-  const auto result = net::train(data.training, data.test, options.training, hooks);
-  run.stop_watching();
+  const auto result = run.compute(
+      hooks, [&] { return net::train(data.training, data.test, options.training, hooks); });
   TrainJobResult summary = summary_of(
       result, model_of(result, data, options, run.fingerprint()), data, options.training);
   summary.folder = run.path();

@@ -140,6 +140,24 @@ Adapter AdapterPruning::keep(const Ranks& ranks) const {
   return kept;
 }
 
+RankFigures figures_of(const AdapterPruning::Ranks& ranks) {
+  RankFigures figures;
+  if (ranks.empty()) return figures;
+  const auto [least, most] = std::minmax_element(ranks.begin(), ranks.end());
+  figures.least = *least;
+  figures.most = *most;
+  figures.blocks = std::count_if(ranks.begin(), ranks.end(), [](Index r) { return r > 0; });
+  figures.mean = static_cast<double>(std::accumulate(ranks.begin(), ranks.end(), Index{0})) /
+                 static_cast<double>(ranks.size());
+  return figures;
+}
+
+AdapterPruning::Ranks ranks_of(const Adapter& adapter) {
+  AdapterPruning::Ranks ranks;
+  for (const AdapterBlock& block : adapter.blocks) ranks.push_back(block.rank());
+  return ranks;
+}
+
 Adapter prune_to_energy(const Adapter& adapter, double energy) {
   const AdapterPruning pruning(adapter);
   return pruning.keep(pruning.ranks_of_energy(energy));

@@ -3,7 +3,6 @@
 
 #include <numeric>
 
-#include "core/hash.hpp"
 #include "net/array_files.hpp"
 #include "udv/core/error.hpp"
 
@@ -120,13 +119,7 @@ PreparedData<Real> DataSource<Real>::prepare(std::uint64_t split_seed) const {
 
 template <typename Real>
 std::uint64_t PreparedData<Real>::content_hash() const {
-  std::uint64_t hash = kHashStart;
-  for (const Dataset<Real>* part : {&training, &test}) {
-    for (const RowMatrix<Real>* matrix : {&part->X, &part->Y})
-      hash = array_hash(matrix->data(), static_cast<size_t>(matrix->size()) * sizeof(Real), hash);
-    hash = array_hash(part->labels.data(), part->labels.size() * sizeof(std::int32_t), hash);
-  }
-  return hash;
+  return test.content_hash(training.content_hash());
 }
 
 template <typename Real>

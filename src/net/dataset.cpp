@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/hash.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/random.hpp"
 
@@ -31,6 +32,14 @@ Dataset<Real> Dataset<Real>::subset(const std::vector<Index>& rows) const {
   part.labels.resize(task == Task::kRegression ? 0 : rows.size());
   gather(rows.data(), count, part);
   return part;
+}
+
+template <typename Real>
+std::uint64_t Dataset<Real>::content_hash(std::uint64_t start) const {
+  std::uint64_t hash = start == 0 ? kHashStart : start;
+  for (const RowMatrix<Real>* matrix : {&X, &Y})
+    hash = array_hash(matrix->data(), static_cast<size_t>(matrix->size()) * sizeof(Real), hash);
+  return array_hash(labels.data(), labels.size() * sizeof(std::int32_t), hash);
 }
 
 template <typename Real>

@@ -6,36 +6,19 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <vector>
 
+#include "core/lapack.hpp"
 #include "net/products.hpp"
 #include "udv/core/error.hpp"
-
-// LAPACK, as OpenBLAS has it.
-extern "C" void dsyevd_(const char* job, const char* triangle, const int* n, double* matrix,
-                        const int* stride, double* values, double* work, const int* work_size,
-                        int* whole_work, const int* whole_work_size, int* info);
 
 namespace udv::net {
 namespace {
 
-// Eigenvalues, smallest first; with vectors, eigenvector k becomes row k of the matrix (columns of
-// LAPACK's order are rows of ours, and the matrix is symmetric).
+// Eigenvalues, smallest first; with vectors, eigenvector k becomes row k of the matrix: columns of
+// LAPACK's order are rows of ours, and the matrix is symmetric.
 Vector<double> eigen_in_place(RowMatrix<double>& gram, bool vectors) {
-  const int n = static_cast<int>(gram.rows());
-  const char* const job = vectors ? "V" : "N";
-  Vector<double> values(n);
-  double work_wanted = 0;
-  int whole_wanted = 0, info = 0, query = -1;
-  dsyevd_(job, "L", &n, gram.data(), &n, values.data(), &work_wanted, &query, &whole_wanted, &query,
-          &info);
-  const int work_size = static_cast<int>(work_wanted), whole_size = whole_wanted;
-  std::vector<double> work(static_cast<size_t>(work_size));
-  std::vector<int> whole(static_cast<size_t>(whole_size));
-  dsyevd_(job, "L", &n, gram.data(), &n, values.data(), work.data(), &work_size, whole.data(),
-          &whole_size, &info);
-  require(info == 0, "singular values: the eigenproblem of size ", n, " did not converge");
-  return values;
+  return lapack::eigen_in_place<double>(
+      Eigen::Map<Matrix<double>>(gram.data(), gram.rows(), gram.cols()), vectors);
 }
 
 // OpenBLAS has this many threads of its own for one scope, and one afterwards.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/head.hpp"
 
-#include <Eigen/SVD>
 #include <cmath>
 
+#include "core/lapack.hpp"
 #include "net/gram_svd.hpp"
+#include "net/products.hpp"
 
 namespace udv::net {
 
@@ -15,7 +16,7 @@ RowMatrix<double> representation(const Network<Real>& network) {
   };
   RowMatrix<double> M = matrix(&network.blocks().front());
   if (const Block* D = network.find("D.weight")) M = matrix(D).row(0).transpose().asDiagonal() * M;
-  if (const Block* F = network.find("F.weight")) M = matrix(F) * M;
+  if (const Block* F = network.find("F.weight")) M = product(matrix(F), M);
   return M;
 }
 
@@ -28,7 +29,7 @@ Vector<double> quick_spectrum(const Network<Real>& network) {
 
 Vector<double> singular_values(const RowMatrix<double>& M) {
   if (std::min(M.rows(), M.cols()) > kGramWidth) return gram_singular_values(M);
-  return Eigen::BDCSVD<Matrix<double>>(M).singularValues();
+  return lapack::singular_values(M);
 }
 
 template <typename Real>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/blas.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv::net {
@@ -12,15 +13,6 @@ namespace {
 
 constexpr Index kWorthThreads = 1 << 20;  // multiply-adds
 constexpr Index kBlocks = 8, kUnit = 64;  // at most so many blocks, of a multiple of so many
-
-// The threads are ours: OpenBLAS's own would give other sums for another number of them.
-void use_one_thread() {
-  static const bool once = [] {
-    openblas_set_num_threads(1);
-    return true;
-  }();
-  static_cast<void>(once);
-}
 
 // One operand: its first entry, from one row to the next, and whether it counts as transposed.
 template <typename Real>
@@ -55,8 +47,8 @@ void gemm(Operand<double> A, Operand<double> B, Index rows, Index cols, Index de
 
 // The longer side of the result is cut into blocks.
 template <typename Real>
-void product(Operand<Real> A, Operand<Real> B, Index depth, Rows<Real> C) {
-  use_one_thread();
+void run_product(Operand<Real> A, Operand<Real> B, Index depth, Rows<Real> C) {
+  blas::use_one_thread();
   const Index rows = C.rows(), cols = C.cols(), side = std::max(rows, cols);
   const bool by_rows = rows >= cols;
   const auto run = [&](Index begin, Index end) {
@@ -88,17 +80,17 @@ Operand<Real> transposed(const ConstRows<Real>& matrix) {
 
 template <typename Real>
 void multiply_transposed(const ConstRows<Real>& X, const ConstRows<Real>& W, Rows<Real> Y) {
-  product<Real>(plain<Real>(X), transposed<Real>(W), X.cols(), Y);
+  run_product<Real>(plain<Real>(X), transposed<Real>(W), X.cols(), Y);
 }
 
 template <typename Real>
 void multiply(const ConstRows<Real>& dY, const ConstRows<Real>& W, Rows<Real> dX) {
-  product<Real>(plain<Real>(dY), plain<Real>(W), dY.cols(), dX);
+  run_product<Real>(plain<Real>(dY), plain<Real>(W), dY.cols(), dX);
 }
 
 template <typename Real>
 void transposed_multiply(const ConstRows<Real>& dY, const ConstRows<Real>& X, Rows<Real> dW) {
-  product<Real>(transposed<Real>(dY), plain<Real>(X), dY.rows(), dW);
+  run_product<Real>(transposed<Real>(dY), plain<Real>(X), dY.rows(), dW);
 }
 
 #define UDV_INSTANTIATE(Real)                                                               \

@@ -20,4 +20,11 @@ void multiply(const ConstRows<Real>& dY, const ConstRows<Real>& W, Rows<Real> dX
 template <typename Real>
 void transposed_multiply(const ConstRows<Real>& dY, const ConstRows<Real>& X, Rows<Real> dW);
 
+/// A B as a new matrix.
+inline RowMatrix<double> product(const ConstRows<double>& A, const ConstRows<double>& B) {
+  RowMatrix<double> result(A.rows(), B.cols());
+  multiply<double>(A, B, result);
+  return result;
+}
+
 }  // namespace udv::net

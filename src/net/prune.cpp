@@ -20,7 +20,7 @@ HeadArrays linear_arrays(const Network<Real>& network) {
   HeadArrays head = unpack(network, network.parameters());
   const Block* const F = network.find("F.weight");
   if (!F) return head;
-  head.U = network.at(*F).template cast<double>() * head.U;
+  head.U = product(RowMatrix<double>(network.at(*F).template cast<double>()), head.U);
   if (const Block* bias = network.find("F.bias"))
     head.U.rightCols(1) += network.at(*bias).transpose().template cast<double>();
   return head;
@@ -170,7 +170,7 @@ std::optional<Network<Real>> Pruning<Real>::collapse() const {
   if (!parts_->svd) return std::nullopt;
   const Sizes sizes{parts_->network.sizes().inputs, 0, parts_->network.sizes().outputs};
   Network<Real> dense(variant_named("single"), sizes, parts_->network.bias());
-  const RowMatrix<double> W = parts_->VP * parts_->B;  // c x (d + 1)
+  const RowMatrix<double> W = product(parts_->VP, parts_->B);  // c x (d + 1)
   dense.at(*dense.find("W.weight")) = W.leftCols(sizes.inputs).template cast<Real>();
   if (dense.bias())
     dense.at(*dense.find("W.bias")) =
@@ -208,7 +208,8 @@ void Pruning<Real>::for_each_rank(
   if (head.bias.size() > 0) outputs.rowwise() += head.bias.transpose();
   look(0, outputs);
   for (Index r = 0; r < neurons(); ++r) {
-    outputs += hidden.col(r) * out.col(r).transpose();
+    for (Index i = 0; i < outputs.rows(); ++i)
+      outputs.row(i) += hidden(i, r) * out.col(r).transpose();
     look(r + 1, outputs);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "net/gram_svd.hpp"
 #include "net/head_arrays.hpp"
+#include "net/products.hpp"
 #include "udv/net/head.hpp"
 
 namespace udv::net {
@@ -49,8 +50,8 @@ HeadArrays map_moment(const HeadArrays& moment, const Vector<double>& old_w, con
   RowMatrix<double> along_u = map.w.cwiseInverse().asDiagonal() * map.U;
   for (RowMatrix<double>* matrix : {&into_u, &into_v, &along_u}) *matrix = matrix->unaryExpr(power);
   HeadArrays result;
-  result.U = into_u * moment.U;
-  result.V = moment.V * into_v;
+  result.U = product(into_u, moment.U);
+  result.V = product(moment.V, into_v);
   result.bias = moment.bias;
   if (moment.w.size() > 0) result.w = along_u.cwiseProduct(result.U).rowwise().sum();
   return result;
@@ -100,7 +101,7 @@ bool shrink_head(Network<Real>& network, OptimizerState<Real>& state, double tai
   Refactoring map;
   map.P = svd.Pt.topRows(r).transpose();
   map.s = svd.s.head(r);
-  const RowMatrix<double> directions = head.V * map.P;
+  const RowMatrix<double> directions = product(head.V, map.P);
   map.n = directions.colwise().norm().cwiseMax(1e-300).transpose();
   const Vector<double> sizes = map.s.cwiseProduct(map.n);
   if (!(sizes.minCoeff() > 0)) return false;

@@ -12,6 +12,7 @@
 #include "core/hash.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
+#include "udv/net/figures.hpp"
 
 namespace udv::net {
 namespace {

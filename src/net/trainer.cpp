@@ -284,6 +284,11 @@ Index TrainOptions::averaged_epochs(Task task) const {
   return task == Task::kRegression ? 20 : 3;
 }
 
+Index TrainOptions::num_steps(Index rows) const {
+  const Index size = batch > 0 ? batch : rows;
+  return epochs * ((rows + size - 1) / size);
+}
+
 void describe(OptionTable& table, TrainOptions& o) {
   constexpr double kMost = 2147483648.0;
   table.group("Training");

@@ -167,4 +167,35 @@ double Planted::relative_error(const RowMatrix<double>& U_found, const Vector<do
   return difference / factored_svd(U, Vector<double>::Ones(U.cols()), V).s.norm();
 }
 
+PlantedIntensities planted_intensities(const Vector<double>& x, Index measurements, double noise,
+                                       std::uint64_t seed) {
+  PlantedIntensities planted;
+  planted.W.resize(measurements, x.size());
+  Random random(seed, kStreamProbe);
+  random.fill_normal(planted.W);
+  Vector<double>& b = planted.b;
+  b = (planted.W * x).cwiseAbs2();
+  const double sigma = noise * b.norm() / std::sqrt(static_cast<double>(b.size()));
+  for (double& value : b) value = std::max(0.0, value + sigma * random.normal());
+  return planted;
+}
+
+Vector<double> planted_signal(Index size, std::uint64_t seed) {
+  Vector<double> x(size);
+  Random(seed, kStreamProblem).fill_normal(x);
+  return x;
+}
+
+double intensity_smoothness(const RowMatrix<double>& W) {
+  constexpr int kSteps = 50;
+  const RowMatrix<double> G = (W * W.transpose()).cwiseAbs2();
+  Vector<double> y = Vector<double>::Ones(W.rows());
+  double largest = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    y = G * y.normalized();
+    largest = y.norm();
+  }
+  return largest;
+}
+
 }  // namespace udv

@@ -5,12 +5,11 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/hash.hpp"
 #include "core/instantiate.hpp"
+#include "recover/solver/fingerprint.hpp"
 #include "recover/solver/recorder.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
-#include "udv/core/random.hpp"
 #include "udv/recover/solver/balance.hpp"
 
 namespace udv {
@@ -26,25 +25,12 @@ constexpr Index kDefaultGradientSteps = 100'000;
 constexpr Index kStartIterations = 1024;  // longest gradient run before the polish
 constexpr double kStartDeadShare = 1e-14;
 
-// Of everything that decides the numbers; the operator by what it says of a random matrix.
 template <typename Scalar>
 std::uint64_t fingerprint(const BasicProblem<Scalar>& problem, const RecoverOptions& options) {
-  const auto& op = *problem.op;
-  Random random(7, kStreamProbe);
-  Stack<Scalar> probe(op.rows(), op.cols(), op.symmetric(), 1);
-  random.fill_normal(probe.Z);
-  Reals<Scalar> seen;
-  apply_stack(op, probe, seen);
   RecoverOptions described = options;
   OptionTable table;
   describe(table, described);
-  std::uint64_t hash = fnv_hash(message(op.name(), options.seed, table.fingerprint()));
-  const auto add = [&hash](const Reals<Scalar>& values) {
-    hash = array_hash(values.data(), static_cast<size_t>(values.size()) * sizeof(values(0)), hash);
-  };
-  add(seen);
-  add(problem.b);
-  return hash;
+  return solve_fingerprint(*problem.op, problem.b, message(options.seed, table.fingerprint()));
 }
 
 template <typename Scalar>

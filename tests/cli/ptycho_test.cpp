@@ -157,8 +157,8 @@ TEST(Ptycho, RefusesEmptyImagesUnlessToldToDropThem) {
   EXPECT_EQ(refused.code, 3);
   EXPECT_EQ(
       refused.err,
-      "udv: data.mat: variable 'images': images 5 are all zero or saturated; --drop-bad leaves "
-      "them out\n");
+      "udv: data.mat: variable 'images': images 5 are all zero or saturated; the option "
+      "drop-bad leaves them out\n");
   EXPECT_FALSE(lab.cli.exists("out"));
   const Outcome dropped = lab.run("--drop-bad --candidates flat");
   EXPECT_EQ(dropped.code, 0);
@@ -172,7 +172,7 @@ TEST(Ptycho, ReportsLedsThatContradictTheModel) {
   const Outcome told = lab.run("--candidates flat");
   EXPECT_EQ(told.err,
             "udv: warning: LEDs 3 contradict the model (far too dark or too bright for their "
-            "place); --drop-bad leaves them out\n");
+            "place); the option drop-bad leaves them out\n");
   EXPECT_EQ(lab.cli.run_json()["contradicting_leds"], Json{3});
   lab.run("--candidates flat --drop-bad");
   EXPECT_EQ(lab.cli.run_json()["leds"].size(), 24u);

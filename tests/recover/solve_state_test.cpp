@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "support/planted_problems.hpp"
-#include "udv/core/version.hpp"
 
 namespace udv {
 namespace {
@@ -12,6 +11,7 @@ namespace {
 using testing::error_of;
 using testing::expect_same_bits;
 using testing::PlantedProblem;
+using State = SolveState<double>;
 
 RecoverOptions dynamics_options() {
   RecoverOptions options;
@@ -20,36 +20,36 @@ RecoverOptions dynamics_options() {
 }
 
 /// The checkpoint of a run that is interrupted at the given call of its observer.
-Checkpoint interrupted(const Problem& problem, const RecoverOptions& options, int call) {
-  Checkpoint saved;
+State interrupted(const Problem& problem, const RecoverOptions& options, int call) {
+  State saved;
   int calls = 0;
   RecoverHooks hooks;
   hooks.observer = [&](const IterationRecord&) {
     return ++calls == call ? Verdict::kInterrupt : Verdict::kContinue;
   };
-  hooks.save = [&](const Checkpoint& checkpoint) { saved = checkpoint; };
+  hooks.save = [&](const std::string& bytes) { saved = solve_state_from_bytes(bytes); };
   recover(problem, options, hooks);
   return saved;
 }
 
 /// The last of all checkpoints of a run: it has a finished gradient run and a journal.
-Checkpoint last_checkpoint(const Problem& problem, const RecoverOptions& options) {
-  Checkpoint last;
+State last_state(const Problem& problem, const RecoverOptions& options) {
+  State last;
   RecoverHooks hooks;
   hooks.save_every_seconds = 0;
-  hooks.save = [&](const Checkpoint& checkpoint) { last = checkpoint; };
+  hooks.save = [&](const std::string& bytes) { last = solve_state_from_bytes(bytes); };
   recover(problem, options, hooks);
   return last;
 }
 
 const std::string& sample_bytes() {
   static const std::string bytes =
-      to_bytes(last_checkpoint(testing::small_rectangular().problem, dynamics_options()));
+      to_bytes(last_state(testing::small_rectangular().problem, dynamics_options()));
   return bytes;
 }
 
-TEST(CheckpointBytes, RoundTripToTheSameBytes) {
-  const Checkpoint checkpoint = checkpoint_from_bytes(sample_bytes());
+TEST(StateBytes, RoundTripToTheSameBytes) {
+  const State checkpoint = solve_state_from_bytes(sample_bytes());
   EXPECT_TRUE(checkpoint.has_gradient);
   EXPECT_FALSE(checkpoint.journal.empty());
   EXPECT_FALSE(checkpoint.history.empty());
@@ -57,41 +57,28 @@ TEST(CheckpointBytes, RoundTripToTheSameBytes) {
   EXPECT_EQ(to_bytes(checkpoint), sample_bytes());
 }
 
-TEST(CheckpointBytes, RoundTripAnEmptyCheckpoint) {
-  Checkpoint empty;
-  const Checkpoint checkpoint = checkpoint_from_bytes(to_bytes(empty));
+TEST(StateBytes, RoundTripAnEmptyState) {
+  State empty;
+  const State checkpoint = solve_state_from_bytes(to_bytes(empty));
   EXPECT_FALSE(checkpoint.has_gradient);
   EXPECT_TRUE(checkpoint.journal.empty());
 }
 
-TEST(CheckpointBytes, NameTheVersion) {
-  const std::string header = message("udv checkpoint ", version(), " float64\n");
-  EXPECT_EQ(sample_bytes().substr(0, header.size()), header);
-  std::string other = sample_bytes();
-  other[15] = 'x';
-  EXPECT_EQ(error_of([&] { checkpoint_from_bytes(other); }),
-            message("not a checkpoint of udv ", version(), " with float64 numbers"));
-  EXPECT_EQ(error_of([] { checkpoint_from_bytes(""); }),
-            message("not a checkpoint of udv ", version(), " with float64 numbers"));
+TEST(StateBytes, NameTheScalar) {
+  EXPECT_EQ(error_of([&] { solve_state_from_bytes<float>(sample_bytes()); }),
+            "checkpoint: a state of 'solve float64' found, 'solve float32' expected");
+  EXPECT_EQ(error_of([] { solve_state_from_bytes(""); }), "checkpoint: 0 bytes left, 8 expected");
 }
 
-TEST(CheckpointBytes, AreRefusedWhereverTheyAreCutShort) {
+TEST(StateBytes, AreRefusedWhereverTheyAreCutShort) {
   const std::string& bytes = sample_bytes();
   for (size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 200)
-    EXPECT_THROW(checkpoint_from_bytes(std::string_view(bytes).substr(0, size)), InvalidArgument)
+    EXPECT_THROW(solve_state_from_bytes(std::string_view(bytes).substr(0, size)), InvalidArgument)
         << size;
 }
 
-TEST(CheckpointBytes, AreRefusedWhereAnyBitIsWrong) {
-  for (size_t at = 0; at < sample_bytes().size(); at += 1 + sample_bytes().size() / 200) {
-    std::string damaged = sample_bytes();
-    damaged[at] = static_cast<char>(damaged[at] ^ 4);
-    EXPECT_THROW(checkpoint_from_bytes(damaged), InvalidArgument) << at;
-  }
-}
-
-TEST(CheckpointBytes, AreRefusedWhereSomethingFollows) {
-  EXPECT_THROW(checkpoint_from_bytes(sample_bytes() + '\0'), InvalidArgument);
+TEST(StateBytes, AreRefusedWhereSomethingFollows) {
+  EXPECT_THROW(solve_state_from_bytes(sample_bytes() + '\0'), InvalidArgument);
 }
 
 struct ResumeCase {
@@ -124,18 +111,17 @@ class Resumed : public ::testing::TestWithParam<ResumeCase> {
   const PlantedProblem planted = testing::planted_entries(30, 25, false, 2, 4, 1, 0.02);
   const Recovery whole = recover(planted.problem, options);
 
-  Recovery resumed(const Checkpoint& checkpoint) const {
-    const Checkpoint loaded = checkpoint_from_bytes(to_bytes(checkpoint));
+  Recovery resumed(const State& checkpoint) const {
     RecoverHooks hooks;
-    hooks.resume = &loaded;
+    hooks.resume = to_bytes(checkpoint);
     return recover(planted.problem, options, hooks);
   }
 };
 
-TEST_P(Resumed, GoesOnToTheSameBits) {
+TEST_P(Resumed, EndsWithTheSameBits) {
   int interrupts = 0;
   for (int call = 1; call < 1000; call += 1 + call / 4) {
-    const Checkpoint checkpoint = interrupted(planted.problem, options, call);
+    const State checkpoint = interrupted(planted.problem, options, call);
     if (checkpoint.fingerprint == 0) break;
     ++interrupts;
     SCOPED_TRACE(message("interrupted at call ", call));
@@ -156,11 +142,11 @@ TEST_P(Resumed, LeavesTheSameHistory) {
   EXPECT_EQ(again.columns.norm_u, whole.columns.norm_u);
 }
 
-TEST_P(Resumed, EveryCheckpointSavedOnTheWayIsGood) {
-  std::vector<Checkpoint> saved;
+TEST_P(Resumed, FromEveryStateSavedOnTheWay) {
+  std::vector<State> saved;
   RecoverHooks hooks;
   hooks.save_every_seconds = 0;
-  hooks.save = [&](const Checkpoint& checkpoint) { saved.push_back(checkpoint); };
+  hooks.save = [&](const std::string& bytes) { saved.push_back(solve_state_from_bytes(bytes)); };
   expect_same_bits(recover(planted.problem, options, hooks), whole);
   ASSERT_GE(saved.size(), 5u);
   for (size_t k = 0; k < saved.size(); k += 1 + saved.size() / 10)
@@ -168,7 +154,7 @@ TEST_P(Resumed, EveryCheckpointSavedOnTheWayIsGood) {
 }
 
 TEST_P(Resumed, TimeIsAddedUp) {
-  Checkpoint checkpoint = interrupted(planted.problem, options, 1);
+  State checkpoint = interrupted(planted.problem, options, 1);
   checkpoint.seconds = 1000;
   EXPECT_GE(resumed(checkpoint).seconds, 1000);
 }
@@ -187,15 +173,14 @@ TEST(Resume, MayBeRepeatedUntilTheEnd) {
   // Without a history the observer is asked at iteration 16 after each start.
   const auto options = gradient_options({}, Recording::kNone);
   const Problem problem = testing::small_symmetric().problem;
-  Checkpoint checkpoint;
+  std::string state;
   RecoverHooks hooks;
   hooks.observer = [](const IterationRecord&) { return Verdict::kInterrupt; };
-  hooks.save = [&](const Checkpoint& saved) { checkpoint = saved; };
+  hooks.save = [&](const std::string& bytes) { state = bytes; };
   Recovery found = recover(problem, options, hooks);
   int legs = 1;
   for (; found.stop_reason == StopReason::kInterrupted && legs < 100; ++legs) {
-    const Checkpoint last = checkpoint;
-    hooks.resume = &last;
+    hooks.resume = state;
     found = recover(problem, options, hooks);
   }
   EXPECT_EQ(legs, 13);
@@ -206,11 +191,11 @@ class Mismatch : public ::testing::Test {
  protected:
   std::string refusal(const Problem& problem, const RecoverOptions& options) const {
     RecoverHooks hooks;
-    hooks.resume = &checkpoint;
+    hooks.resume = to_bytes(checkpoint);
     return error_of([&] { recover(problem, options, hooks); });
   }
   const PlantedProblem planted = testing::small_symmetric();
-  const Checkpoint checkpoint = interrupted(planted.problem, {}, 3);
+  const State checkpoint = interrupted(planted.problem, {}, 3);
   const std::string expected = "the checkpoint belongs to another problem or to other options";
 };
 

@@ -120,14 +120,14 @@ TEST_P(Stopped, EarlyAnswersAreWhole) {
 TEST_P(Stopped, SavesOnceWhenStopped) {
   int saves = 0;
   RecoverHooks hooks = observed_by(always(Verdict::kInterrupt));
-  hooks.save = [&](const Checkpoint&) { ++saves; };
+  hooks.save = [&](const std::string&) { ++saves; };
   recover(small_symmetric().problem, options(), hooks);
   EXPECT_EQ(saves, 1);
 }
 
 TEST_P(Stopped, DoesNotSaveARunThatEnds) {
   RecoverHooks hooks;
-  hooks.save = [](const Checkpoint&) { ADD_FAILURE() << "saved"; };
+  hooks.save = [](const std::string&) { ADD_FAILURE() << "saved"; };
   recover(small_symmetric().problem, options(), hooks);
 }
 

@@ -22,15 +22,14 @@ namespace udv {
 /// The value of a setting, as run.json records it.
 using Setting = std::variant<bool, std::int64_t, double, std::string>;
 
-/// A setting that makes no sense. what() is "name: problem"; front ends show the name in their own
-/// way ("--name" on a command line).
+/// A setting that makes no sense. what() is "name: problem", or the problem alone where it concerns
+/// several settings; front ends show the name in their own way ("--name" on a command line).
 class OptionError : public InvalidArgument {
  public:
   OptionError(std::string name, const std::string& problem)
-      : InvalidArgument(name + ": " + problem), name_(std::move(name)) {}
+      : InvalidArgument(name.empty() ? problem : name + ": " + problem), name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
-  std::string problem() const { return std::string(what()).substr(name_.size() + 2); }
 
  private:
   std::string name_;

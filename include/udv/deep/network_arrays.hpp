@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <string>
-#include <vector>
+#include "udv/net/network_arrays.hpp"
 
-#include "udv/core/types.hpp"
-
-// Nothing of LibTorch shows here.
 namespace udv::deep {
 
-/// One array of the built-in network.
-struct NamedArray {
-  std::string name;
-  std::vector<Index> shape;
-  std::vector<float> values;
-};
-
-/// A UDV block inside the built-in network.
-struct BlockInfo {
-  std::string name, variant;
-  Index inputs = 0, width = 0, outputs = 0, stride = 1;
-  bool bias = false, pixels = false;
-  Vector<double> spectrum;  ///< of UD
-};
+using net::BlockInfo;
+using net::NamedArray;
 
 }  // namespace udv::deep

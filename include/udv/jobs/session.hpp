@@ -97,6 +97,19 @@ class Run {
   Hooks hooks(const ProgressTotal& total, const ProgressWords& words = {});
   /// Ends what hooks() began: the progress bar and the live file.
   void stop_watching();
+  /// The result of a computation with hooks of this run. What it says about the state that it
+  /// resumes from is told with the name of the checkpoint (IoError).
+  template <typename Compute>
+  auto compute(const Hooks& hooks, const Compute& computation) {
+    try {
+      auto result = computation();
+      stop_watching();
+      return result;
+    } catch (const InvalidArgument& error) {
+      if (hooks.resume.empty()) throw;
+      throw IoError(folder_->checkpoint().string() + ": " + error.what());
+    }
+  }
 
   /// Told to the front end and kept for run.json.
   void warn(const std::string& text);

@@ -77,6 +77,15 @@ class AdapterPruning {
   std::vector<FactoredSvd<float>> svds_;  // B diag(d) A = U diag(s) V^T
 };
 
+/// The ranks of all blocks in a few numbers.
+struct RankFigures {
+  Index blocks = 0;  ///< of rank 1 at least
+  Index least = 0, most = 0;
+  double mean = 0;
+};
+RankFigures figures_of(const AdapterPruning::Ranks& ranks);
+AdapterPruning::Ranks ranks_of(const Adapter& adapter);
+
 Adapter prune_to_energy(const Adapter& adapter, double energy);
 Adapter prune_to_rank(const Adapter& adapter, Index rank);
 Adapter prune_to_ratio(const Adapter& adapter, double ratio);

@@ -29,6 +29,9 @@ struct Dataset {
   /// The same as a data set of its own.
   Dataset subset(const std::vector<Index>& rows) const;
 
+  /// Hash of all numbers; `start` is the hash of what comes before, 0 where there is nothing.
+  std::uint64_t content_hash(std::uint64_t start = 0) const;
+
   /// Throws InvalidArgument naming what does not fit: sizes, a value that is not finite, a label.
   void validate(const std::string& name) const;
 };

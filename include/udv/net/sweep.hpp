@@ -11,7 +11,6 @@
 
 #include "udv/core/observer.hpp"
 #include "udv/net/data_source.hpp"
-#include "udv/net/run_folder.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace udv::net {
@@ -61,9 +60,9 @@ std::string sweep_line(const SweepRow& row);
 /// Rows of a results.csv; a last line that was cut off is left out. Throws IoError naming the line.
 std::vector<SweepRow> read_sweep(const std::filesystem::path& path);
 
-struct SweepHooks {
-  std::function<void(const SweepRow&)> finished;  ///< one call at a time
-  Observer observer;                              ///< iteration: cells done; one call at a time
+/// The observer sees the cells done as iteration. Nothing is called twice at the same time.
+struct SweepHooks : Hooks {
+  std::function<void(const SweepRow&)> finished;
 };
 
 /// Both parts for every split seed.
@@ -89,12 +88,6 @@ struct SweepSummary {
 /// Of rows of one sweep, in the order of first appearance. The metric is test_accuracy where there
 /// is one (larger is better), else test_loss. Runs that diverged are counted, not averaged.
 std::vector<SweepSummary> summarise(const std::vector<SweepRow>& rows);
-
-/// run.json of a sweep: the summary of each cell under /cells/OPTIMIZER/VARIANT/RATE ("0.001", or
-/// "0.001, decay 0.01"), the best learning rate of each under /best/OPTIMIZER/VARIANT, and the
-/// paper's figures for `dataset` beside them.
-void write_sweep_run(const std::filesystem::path& folder, const std::vector<SweepRow>& rows,
-                     const std::string& dataset);
 
 /// The number that the paper prints for this data set ("HPART", "MNIST/MaxViT-T", ...), if any.
 std::optional<double> paper_value(const std::string& dataset, const std::string& optimizer,

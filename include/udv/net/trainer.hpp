@@ -38,6 +38,8 @@ struct TrainOptions {
   void validate() const;
   /// Epochs to average: 20 for values and 3 for classes where nobody says it.
   Index averaged_epochs(Task task) const;
+  /// Steps of all epochs on so many rows.
+  Index num_steps(Index rows) const;
 };
 void describe(OptionTable& table, TrainOptions& options);
 

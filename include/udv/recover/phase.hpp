@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "udv/core/observer.hpp"
 #include "udv/recover/operators/intensity.hpp"
@@ -28,28 +27,23 @@ struct PhaseOptions {
   void validate() const;
 };
 
-/// x with |W x|^2 near b, up to a factor of modulus 1.
+/// X = x x^* with |W x|^2 near b. x is known up to a factor of modulus 1.
 template <typename Scalar>
-struct PhaseRetrieval {
-  Vector<Scalar> x;              ///< zero where no start led anywhere
-  double relative_residual = 1;  ///< | |W x|^2 - b | / |b|
-  bool solved = false;           ///< to the tolerance
-  int restart = 0;               ///< that gave x, from 0
-  Index checkpoint = 0;          ///< iteration of the dynamics that gave x
-  Index iterations = 0;          ///< of dynamics and polishes, in all
-  double seconds = 0;
-  bool stopped = false;  ///< by the observer
-  std::vector<IterationRecord> history;
+struct PhaseRetrieval : BasicRecovery<Scalar> {
+  Vector<Scalar> x;         ///< zero where no start led anywhere
+  bool solved = false;      ///< to the tolerance
+  int restart = 0;          ///< that gave x, from 0
+  Index cut_iteration = 0;  ///< of the dynamics, where x was cut off
 };
 
 /// Recovers x from intensities: a short run of the lifted dynamics on X = U D U^*, which is cut to
 /// rank 1 at iterations 32, 64, 128, ...; each cut is polished by reweighted amplitude flow (Wang,
 /// Giannakis, Saad, Chen, 2018) and Levenberg-Marquardt. Restarts from other random U_0 where no
 /// cut fits. The lift supplies a start, the polish does the work: see docs/phase-retrieval.md.
+/// Throws InvalidArgument where `hooks.resume` is not a state of the same problem and options.
 template <typename Scalar>
 PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
-                                      const PhaseOptions& options = {},
-                                      const Observer& observer = nullptr);
+                                      const PhaseOptions& options = {}, const Hooks& hooks = {});
 
 /// The polish alone, from a start x, until the monitor wants no more.
 template <typename Scalar>

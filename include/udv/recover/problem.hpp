@@ -33,6 +33,21 @@ BasicProblem<Scalar> sensing(RowMatrix<Scalar> measurements, Reals<Scalar> b, In
 template <typename Scalar>
 BasicProblem<Scalar> quadratic_sensing(RowMatrix<Scalar> vectors, Reals<Scalar> b);
 
+/// The same for any dense matrix and vector of Eigen: column-major ones, maps, blocks, expressions.
+template <typename Measurements, typename Values>
+BasicProblem<typename Measurements::Scalar> sensing(const Eigen::MatrixBase<Measurements>& A,
+                                                    const Eigen::MatrixBase<Values>& b, Index rows,
+                                                    Index cols, bool symmetric = false) {
+  using Scalar = typename Measurements::Scalar;
+  return sensing<Scalar>(RowMatrix<Scalar>(A), Reals<Scalar>(b), rows, cols, symmetric);
+}
+template <typename Vectors, typename Values>
+BasicProblem<typename Vectors::Scalar> quadratic_sensing(const Eigen::MatrixBase<Vectors>& W,
+                                                         const Eigen::MatrixBase<Values>& b) {
+  using Scalar = typename Vectors::Scalar;
+  return quadratic_sensing<Scalar>(RowMatrix<Scalar>(W), Reals<Scalar>(b));
+}
+
 /// Measurements that are used and measurements that are held out, chosen by the seed.
 template <typename Scalar>
 std::pair<BasicProblem<Scalar>, BasicProblem<Scalar>> split(const BasicProblem<Scalar>& problem,
@@ -62,5 +77,22 @@ struct Planted {
 /// Random entries of a random low-rank matrix with Gaussian factors: the paper's Fig. 1 with the
 /// defaults.
 Planted planted_completion(const PlantedOptions& options);
+
+/// Made-up intensities b_i = <w_i, x>^2 + noise, never negative, with Gaussian rows w_i of W.
+struct PlantedIntensities {
+  RowMatrix<double> W;
+  Vector<double> b;
+};
+
+/// `noise` is its standard deviation as a share of the root mean square intensity.
+PlantedIntensities planted_intensities(const Vector<double>& x, Index measurements, double noise,
+                                       std::uint64_t seed);
+
+/// Gaussian unknowns for such a problem.
+Vector<double> planted_signal(Index size, std::uint64_t seed);
+
+/// L: the largest eigenvalue of A A^* for b_i = w_i X w_i^T, whose entries are <w_i, w_j>^2, by
+/// power iteration. 1 / L is the step of the paper.
+double intensity_smoothness(const RowMatrix<double>& W);
 
 }  // namespace udv

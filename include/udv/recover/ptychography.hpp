@@ -8,6 +8,7 @@
 #include "udv/core/observer.hpp"
 #include "udv/recover/operators/imaging.hpp"
 #include "udv/recover/solver/options.hpp"
+#include "udv/recover/solver/recovery.hpp"
 
 namespace udv {
 
@@ -30,6 +31,9 @@ struct PtychographyOptions {
   Index dynamics_steps = 64;  ///< iterations of the dynamics
   Recording record = Recording::kLog;
   std::uint64_t seed = 0;
+
+  /// Throws InvalidArgument naming field and value.
+  void validate() const;
 };
 
 /// A start and what a fit from it reached.
@@ -38,40 +42,35 @@ struct ImageCandidate {
   double residual = 1;  ///< relative amplitude residual on the images used
 };
 
-struct PtychographyResult {
-  Vector<std::complex<float>> spectrum;    ///< centred
+/// X = x x^* for the centred spectrum x of the sample. Residual and certificate are those of the
+/// intensities a^2 with the pupil as refined.
+struct PtychographyResult : BasicRecovery<std::complex<float>> {
+  Vector<std::complex<float>> x;           ///< centred spectrum; sample_image() is the image
   RowMatrix<std::complex<double>> pupil;   ///< as used, with its correction
   double dark_gain = 1;                    ///< measured / predicted amplitude of dark-field images
-  double residual = 1;                     ///< relative amplitude residual on the images used
+  double amplitude_residual = 1;           ///< relative, on the images used
   std::vector<ImageCandidate> candidates;  ///< in the order tried
   std::string winner;
-  Index iterations = 0;
-  double seconds = 0;
-  bool stopped = false;  ///< by the observer
-  std::vector<IterationRecord> history;
 };
 
 /// Recovers the sample from amplitudes a of all images: Levenberg-Marquardt on sum (|psi| - a)^2
 /// from each start, the lowest objective wins; then the pupil, the dark gain and the image in turn.
 /// dark[l] says which images are dark field (the light of the LED itself is outside of the pupil).
+/// Throws InvalidArgument where `hooks.resume` is not a state of the same problem and options.
 PtychographyResult recover_image(const PtychographyOperator<std::complex<float>>& op,
                                  const Vector<float>& amplitudes, const std::vector<bool>& dark,
-                                 const PtychographyOptions& options = {},
-                                 const Observer& observer = nullptr);
+                                 const PtychographyOptions& options = {}, const Hooks& hooks = {});
 
 /// | |psi| - a | / |a| over all images of the operator, with the gain on the dark ones.
 double amplitude_residual(const PtychographyOperator<std::complex<float>>& op,
                           const Vector<float>& amplitudes, const std::vector<bool>& dark,
                           double dark_gain, const Vector<std::complex<float>>& spectrum);
 
-/// Images that contradict the model: bright field (the LED's own light passes the pupil) but far
-/// darker than the other bright ones, or dark field and far brighter. Indices from 0.
-std::vector<Index> contradicting_images(const Vector<float>& amplitudes, Index pixels,
-                                        const std::vector<bool>& dark);
+/// The image of a spectrum, times the factor of modulus 1 that makes its largest value real.
+RowMatrix<std::complex<float>> sample_image(const PtychographyOperator<std::complex<float>>& op,
+                                            const Vector<std::complex<float>>& spectrum);
 
-/// `count` images, chosen by the seed among those whose pupil the others that are not held out
-/// cover to 99 %. Throws InvalidArgument where there are not so many.
-std::vector<Index> choose_held_out(const PtychographyOperator<std::complex<float>>& op, Index count,
-                                   std::uint64_t seed);
+/// Mean of the squared amplitudes of one image.
+double mean_intensity(const Vector<float>& amplitudes, Index pixels, Index image);
 
 }  // namespace udv

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/text.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::report {
@@ -24,13 +25,15 @@ struct SpectrumLine {
 std::string spectrum_sketch(const std::vector<SpectrumLine>& spectra, Index count = 8,
                             double floor = 1e-16, int width = 32);
 
-/// The first eight singular values on one line, and dots where there are more.
-std::string spectrum_text(const Vector<double>& spectrum);
-
-/// "1.2e-13", "0.52", "33.1": three digits, the shorter form.
-std::string number(double value);
-
-/// "2.1 ms", "3.4 s", "2 min 5 s".
-std::string duration(double seconds);
+// The short texts of core, by the names that pages and summaries use.
+inline std::string spectrum_text(const Vector<double>& spectrum) {
+  return short_spectrum(spectrum);
+}
+inline std::string number(double value) {
+  return short_number(value);
+}
+inline std::string duration(double seconds) {
+  return short_duration(seconds);
+}
 
 }  // namespace udv::report

@@ -79,7 +79,7 @@ template <typename Scalar>
 void weigh_columns(const Stack<Scalar>& Z, const Reals<Scalar>& weights, RowMatrix<Scalar>& G,
                    Reals<Scalar>& products) {
   const Index k = Z.rank();
-  with_width(k, [&](auto fixed) {
+  with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     if constexpr (K > 0 && !kIsComplex<Scalar>) {
       PackedRow<Scalar, K> sum, weight;

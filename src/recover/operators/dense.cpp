@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/blas.hpp"
 #include "core/instantiate.hpp"
 #include "recover/operators/scalar_values.hpp"
 #include "udv/core/error.hpp"
@@ -10,6 +11,9 @@
 
 namespace udv {
 namespace {
+
+using blas::as_column;
+using blas::Form;
 
 constexpr Index kMeasurementBlock = 16;  // rows of A per task in A(X)
 constexpr Index kEntryBlock = 512;       // entries of X per task in A*(z)
@@ -46,12 +50,15 @@ DenseOperator<Scalar>::DenseOperator(RowMatrix<Scalar> measurements, Index rows,
 template <typename Scalar>
 void DenseOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
                                   const ConstRows<Scalar>& V, Reals<Scalar>& y) const {
-  const RowMatrix<Scalar> X = U * d.template cast<Scalar>().asDiagonal() * V.adjoint();
-  const Eigen::Map<const Vector<Scalar>> x(X.data(), X.size());
+  const RowMatrix<Scalar> scaled = U * d.template cast<Scalar>().asDiagonal();
+  RowMatrix<Scalar> X(U.rows(), V.rows());
+  blas::multiply<Scalar>(Form::kPlain, scaled, Form::kAdjoint, V, X);
+  const Eigen::Map<const RowMatrix<Scalar>> x(X.data(), X.size(), 1);
   y.resize(this->num_measurements());
   parallel_blocks(measurements_.rows(), kMeasurementBlock, [&](Index begin, Index end) {
-    const auto A = measurements_.middleRows(begin, end - begin);
-    const Vector<Scalar> measured = A.conjugate() * x;
+    Vector<Scalar> measured(end - begin);
+    blas::multiply<Scalar>(Form::kConjugate, measurements_.middleRows(begin, end - begin),
+                           Form::kPlain, x, as_column(measured));
     if (parts() == kParts<Scalar>)
       Eigen::Map<Vector<Scalar>>(as_scalars<Scalar>(y.data()) + begin, end - begin) = measured;
     else
@@ -66,10 +73,10 @@ RowMatrix<Scalar> DenseOperator<Scalar>::adjoint(const Reals<Scalar>& z) const {
   Vector<Scalar> weights = z.head(n).template cast<Scalar>();
   if (parts() == kParts<Scalar>)
     weights = Eigen::Map<const Vector<Scalar>>(as_scalars<Scalar>(z.data()), n);
-  Eigen::Map<Vector<Scalar>> x(X.data(), X.size());
+  Eigen::Map<RowMatrix<Scalar>> x(X.data(), X.size(), 1);
   parallel_blocks(x.size(), kEntryBlock, [&](Index begin, Index end) {
-    x.segment(begin, end - begin).noalias() =
-        measurements_.middleCols(begin, end - begin).transpose() * weights;
+    blas::multiply<Scalar>(Form::kTransposed, measurements_.middleCols(begin, end - begin),
+                           Form::kPlain, as_column(weights), x.middleRows(begin, end - begin));
   });
   return X;
 }
@@ -77,14 +84,14 @@ RowMatrix<Scalar> DenseOperator<Scalar>::adjoint(const Reals<Scalar>& z) const {
 template <typename Scalar>
 void DenseOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                                           Rows<Scalar> out) const {
-  out.noalias() = adjoint(z) * V;
+  blas::multiply<Scalar>(Form::kPlain, adjoint(z), Form::kPlain, V, out);
 }
 
 template <typename Scalar>
 void DenseOperator<Scalar>::adjoint_transpose_times(const Reals<Scalar>& z,
                                                     const ConstRows<Scalar>& U,
                                                     Rows<Scalar> out) const {
-  out.noalias() = adjoint(z).adjoint() * U;
+  blas::multiply<Scalar>(Form::kAdjoint, adjoint(z), Form::kPlain, U, out);
 }
 
 template <typename Scalar>
@@ -92,8 +99,8 @@ void DenseOperator<Scalar>::adjoint_products(const Reals<Scalar>& z, const Const
                                              const ConstRows<Scalar>& V, Rows<Scalar> for_u,
                                              Rows<Scalar> for_v) const {
   const RowMatrix<Scalar> back = adjoint(z);
-  for_u.noalias() = back * V;
-  for_v.noalias() = back.adjoint() * U;
+  blas::multiply<Scalar>(Form::kPlain, back, Form::kPlain, V, for_u);
+  blas::multiply<Scalar>(Form::kAdjoint, back, Form::kPlain, U, for_v);
 }
 
 template <typename Scalar>

@@ -32,19 +32,19 @@ void check(const Entries& entries) {
             "), outside ", entries.rows, " x ", entries.cols);
 }
 
-// out = weight R other with z in R, or added to out; R^* where the lines are columns.
-template <bool kColumns, typename Scalar>
+// out = weight R other with z in R, or added to out; conj R where asked for: lines that are columns.
+template <bool kConjugate, typename Scalar>
 void gather(const TiledLines& tiled, const Reals<Scalar>& z, const ConstRows<Scalar>& other,
             RealOf<Scalar> weight, bool add, Rows<Scalar> out) {
   const Index k = other.cols();
   const Scalar* const values = as_scalars<Scalar>(z.data());
-  with_width(k, [&](auto fixed) {
+  with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     for (Index t = 0; t < tiled.tiles(); ++t) {
       const Lines lines = tiled.tile(t);
       kernels::over_lines(lines, k, [&](Index begin, Index end) {
-        kernels::sum_lines<K, kColumns>(lines, begin, end, k, values, weight, other.data(),
-                                        add || t > 0, out.data());
+        kernels::sum_lines<K, kConjugate>(lines, begin, end, k, values, weight, other.data(),
+                                          add || t > 0, out.data());
       });
     }
   });
@@ -169,13 +169,12 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scal
   y.resize(this->num_measurements());
   Scalar* const values = as_scalars<Scalar>(y.data());
   if (k == 0) y.setZero();  // the kernels write nothing where there is no column
-  with_width(k, [&](auto fixed) {
+  with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(rows, mirror ? 2 * k : k, [&](Index begin, Index end) {
-      kernels::dot_lines<K>(rows, begin, end, k, U.data(), weights.data(), V.data(), false, values);
-      if (mirror)
-        kernels::dot_lines<K>(rows, begin, end, k, V.data(), weights.data(), U.data(), true,
-                              values);
+      const Scalar *left = U.data(), *right = V.data();
+      for (int pass = 0; pass < (mirror ? 2 : 1); ++pass, std::swap(left, right))
+        kernels::dot_lines<K>(rows, begin, end, k, left, weights.data(), right, pass > 0, values);
     });
   });
 }
@@ -185,7 +184,7 @@ void EntriesOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstR
                                             Rows<Scalar> out) const {
   const RealOf<Scalar> weight = this->symmetric() ? 0.5 : 1.0;
   gather<false, Scalar>(by_row_, z, V, weight, false, out);
-  if (this->symmetric()) gather<true, Scalar>(by_col_, z, V, weight, true, out);
+  if (this->symmetric()) gather<kIsComplex<Scalar>, Scalar>(by_col_, z, V, weight, true, out);
 }
 
 template <typename Scalar>
@@ -195,7 +194,7 @@ void EntriesOperator<Scalar>::adjoint_transpose_times(const Reals<Scalar>& z,
   if (this->symmetric())
     adjoint_times(z, U, out);
   else
-    gather<true, Scalar>(by_col_, z, U, 1, false, out);
+    gather<kIsComplex<Scalar>, Scalar>(by_col_, z, U, 1, false, out);
 }
 
 template <typename Scalar>
@@ -211,7 +210,7 @@ void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, cons
   if (!kIsComplex<Scalar> && k > 0 && k <= kMaxFixedWidth && b.size() * k <= kSmallWork) {
     for_u.setZero();
     if (!symmetric) for_v.setZero();
-    with_width(k, [&](auto fixed) {
+    with_width<Scalar>(k, [&](auto fixed) {
       constexpr int K = decltype(fixed)::value;
       if constexpr (K > 0 && !kIsComplex<Scalar>)
         ResidualScatter<K, Scalar>(by_row(), V.data(), b.data(), weight, z.data(), for_u.data(),

@@ -65,8 +65,8 @@ UDV_INLINE void dot_lines(const Lines& lines, Index begin, Index end, Index widt
 }
 
 /// target_i (+)= weight sum_s z[entry_s] other_(j_s) over the entries s of lines begin to end;
-/// with conj z where the lines are columns.
-template <int K, bool kColumns, typename Scalar>
+/// with conj z where asked for (lines that are columns, of complex numbers).
+template <int K, bool kConjugate, typename Scalar>
 UDV_INLINE void sum_lines(const Lines& lines, Index begin, Index end, Index width, const Scalar* z,
                           RealOf<Scalar> weight, const Scalar* other, bool add, Scalar* target) {
   if constexpr (kIsComplex<Scalar>) {
@@ -75,7 +75,7 @@ UDV_INLINE void sum_lines(const Lines& lines, Index begin, Index end, Index widt
       if (!add) sum.setZero();
       for (Index s = lines.first[i]; s < lines.first[i + 1]; ++s) {
         const Scalar value = z[lines.entry[s]];
-        sum += weight * (kColumns ? std::conj(value) : value) *
+        sum += weight * (kConjugate ? std::conj(value) : value) *
                Eigen::Map<const Vector<Scalar>>(other + lines.other[s] * width, width);
       }
     }
@@ -126,7 +126,7 @@ template <typename Scalar, typename Measure>
 void measure_and_gather(const EntriesOperator<Scalar>& op, Index k, const Measure& measure,
                         const Scalar* z, RealOf<Scalar> weight, const Scalar* U, const Scalar* V,
                         Scalar* for_u, Scalar* for_v) {
-  with_width(k, [&](auto fixed) {
+  with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     const Lines rows = op.by_row();
     const auto row_side = [&](Index begin, Index end) {
@@ -143,7 +143,7 @@ void measure_and_gather(const EntriesOperator<Scalar>& op, Index k, const Measur
     for (Index t = 0; t < op.by_col().tiles(); ++t) {
       const Lines cols = op.by_col().tile(t);
       over_lines(cols, 2 * k, [&](Index begin, Index end) {
-        sum_lines<K, true>(cols, begin, end, k, z, weight, U, op.symmetric() || t > 0, for_v);
+        sum_lines<K, kIsComplex<Scalar>>(cols, begin, end, k, z, weight, U, op.symmetric() || t > 0, for_v);
       });
     }
   });

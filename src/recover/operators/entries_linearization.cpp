@@ -77,7 +77,7 @@ template <typename Scalar>
 void add_blocks(const Lines& lines, const ConstRows<Scalar>& other, bool symmetric,
                 Scalar* blocks) {
   const Index k = other.cols();
-  with_width(k, [&](auto fixed) {
+  with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(lines, packed_size(k), [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/operators/generic_linearization.hpp"
 
+#include "core/blas.hpp"
 #include "core/instantiate.hpp"
+#include "core/lapack.hpp"
 
 namespace udv {
 
@@ -9,8 +11,13 @@ template <typename Scalar>
 GenericLinearization<Scalar>::GenericLinearization(const MeasurementOperator<Scalar>& op,
                                                    const Stack<Scalar>& Z)
     : Z_(Z), op_(op), gain_(static_cast<RealOf<Scalar>>(op.mean_gain() * (Z.symmetric ? 2 : 1))) {
-  gram_u_ = Z.U().adjoint() * Z.U();
-  gram_v_ = Z.V().adjoint() * Z.V();
+  const auto gram = [](const ConstRows<Scalar>& U) {
+    RowMatrix<Scalar> product(U.cols(), U.cols());
+    blas::multiply<Scalar>(blas::Form::kAdjoint, U, blas::Form::kPlain, U, product);
+    return product;
+  };
+  gram_u_ = gram(Z.U());
+  gram_v_ = gram(Z.V());
   if (!Z.symmetric) {
     left_.resize(op.rows(), 2 * Z.rank());
     right_.resize(op.cols(), 2 * Z.rank());
@@ -45,14 +52,16 @@ double GenericLinearization<Scalar>::mean_diagonal() const {
 
 template <typename Scalar>
 void GenericLinearization<Scalar>::factor_preconditioner(double damping) {
-  const auto damped = [&](const Matrix<Scalar>& gram) -> Matrix<Scalar> {
+  const auto factored = [&](const Matrix<Scalar>& gram) {
     // A floor keeps the block definite where a column has vanished.
     const double floor = 5e3 * kEpsilon<Scalar> * gain_ * std::real(gram.trace()) + 1e-300;
-    return gain_ * gram + static_cast<RealOf<Scalar>>(damping + floor) *
-                              Matrix<Scalar>::Identity(gram.rows(), gram.cols());
+    Matrix<Scalar> block = gain_ * gram;
+    block.diagonal().array() += static_cast<RealOf<Scalar>>(damping + floor);
+    lapack::cholesky_in_place(block);
+    return block;
   };
-  block_u_.compute(damped(gram_v_));
-  block_v_.compute(damped(gram_u_));
+  block_u_ = factored(gram_v_);
+  block_v_ = factored(gram_u_);
 }
 
 template <typename Scalar>
@@ -60,9 +69,10 @@ void GenericLinearization<Scalar>::precondition(const RowMatrix<Scalar>& R,
                                                 RowMatrix<Scalar>& Y) const {
   Y.resize(R.rows(), R.cols());
   const Index p = op_.rows();
-  Y.topRows(p) = block_u_.solve(R.topRows(p).adjoint()).adjoint();
+  lapack::solve_from_right<Scalar>(block_u_, R.topRows(p), Y.topRows(p));
   if (!Z_.symmetric)
-    Y.bottomRows(op_.cols()) = block_v_.solve(R.bottomRows(op_.cols()).adjoint()).adjoint();
+    lapack::solve_from_right<Scalar>(block_v_, R.bottomRows(op_.cols()),
+                                     Y.bottomRows(op_.cols()));
 }
 
 #define UDV_INSTANTIATE(Scalar) template class GenericLinearization<Scalar>;

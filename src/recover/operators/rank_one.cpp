@@ -3,12 +3,15 @@
 
 #include <algorithm>
 
+#include "core/blas.hpp"
 #include "core/instantiate.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
+
+using blas::Form;
 
 // Lines of a product per task, so that a task has some 200,000 multiplications.
 Index block_of(Index work_per_line) {
@@ -36,12 +39,8 @@ template <typename Scalar>
 void RankOneOperator<Scalar>::project(const ConstRows<Scalar>& U, RowMatrix<Scalar>& fields) const {
   fields.resize(vectors_.rows(), U.cols());
   parallel_blocks(vectors_.rows(), block_of(U.size()), [&](Index begin, Index end) {
-    const auto W = vectors_.middleRows(begin, end - begin);
-    // One column: a product of matrix and vector is the faster kernel.
-    if (U.cols() == 1)
-      fields.col(0).segment(begin, end - begin).noalias() = W * U.col(0);
-    else
-      fields.middleRows(begin, end - begin).noalias() = W * U;
+    blas::multiply<Scalar>(Form::kPlain, vectors_.middleRows(begin, end - begin), Form::kPlain, U,
+                           fields.middleRows(begin, end - begin));
   });
 }
 
@@ -49,11 +48,8 @@ template <typename Scalar>
 void RankOneOperator<Scalar>::back_project(const RowMatrix<Scalar>& fields,
                                            Rows<Scalar> out) const {
   parallel_blocks(vectors_.cols(), block_of(fields.size()), [&](Index begin, Index end) {
-    const auto W = vectors_.middleCols(begin, end - begin);
-    if (fields.cols() == 1)
-      out.col(0).segment(begin, end - begin).noalias() = W.adjoint() * fields.col(0);
-    else
-      out.middleRows(begin, end - begin).noalias() = W.adjoint() * fields;
+    blas::multiply<Scalar>(Form::kAdjoint, vectors_.middleCols(begin, end - begin), Form::kPlain,
+                           fields, out.middleRows(begin, end - begin));
   });
 }
 

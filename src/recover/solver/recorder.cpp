@@ -136,6 +136,24 @@ void Recorder::store(SolveState<Scalar>& checkpoint) const {
   checkpoint.columns = columns_;
 }
 
+Recorder::Mark Recorder::mark() const {
+  return {latest_, earlier_iterations_, next_recorded_, history_.size()};
+}
+
+RecorderState Recorder::state_at(const Mark& mark) const {
+  const auto end = history_.begin() + static_cast<std::ptrdiff_t>(mark.history_size);
+  return {
+      seconds(), mark.latest, mark.earlier_iterations, mark.next_recorded, {history_.begin(), end}};
+}
+
+void Recorder::restore(RecorderState state) {
+  earlier_seconds_ = state.seconds;
+  latest_ = state.latest;
+  earlier_iterations_ = state.earlier_iterations;
+  next_recorded_ = state.next_recorded;
+  history_ = std::move(state.history);
+}
+
 void Recorder::flush() {
   const bool known = !history_.empty() && history_.back().iteration == latest_.iteration;
   if (recording_ != Recording::kNone && latest_.iteration > 0 && !known)
@@ -145,7 +163,7 @@ void Recorder::flush() {
 #define UDV_INSTANTIATE(Scalar)                                                  \
   template Verdict Recorder::observe(const BasicGradientState<Scalar>&, double); \
   template void Recorder::finish(const BasicGradientState<Scalar>&, double);     \
-  template void Recorder::restore(const SolveState<Scalar>&);               \
+  template void Recorder::restore(const SolveState<Scalar>&);                    \
   template void Recorder::store(SolveState<Scalar>&) const;
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

@@ -3,10 +3,19 @@
 
 #include <chrono>
 
-#include "udv/recover/solver/solve_state.hpp"
 #include "udv/recover/solver/options.hpp"
+#include "udv/recover/solver/solve_state.hpp"
 
 namespace udv {
+
+/// All that a recorder needs to count and record on from where it was.
+struct RecorderState {
+  double seconds = 0;
+  IterationRecord latest;
+  Index earlier_iterations = 0;
+  Index next_recorded = 1;
+  std::vector<IterationRecord> history;
+};
 
 /// Turns solver states into records: keeps the history, calls the observer at recorded iterations
 /// and every 50 ms, counts iterations and time across a resume.
@@ -34,6 +43,17 @@ class Recorder {
   void restore(const SolveState<Scalar>& checkpoint);
   template <typename Scalar>
   void store(SolveState<Scalar>& checkpoint) const;
+  /// A point that a recorder can be taken back to.
+  struct Mark {
+    IterationRecord latest;
+    Index earlier_iterations = 0;
+    Index next_recorded = 1;
+    size_t history_size = 0;
+  };
+  Mark mark() const;
+  /// The state that it had at the mark, but with the time spent up to now.
+  RecorderState state_at(const Mark& mark) const;
+  void restore(RecorderState state);
   /// The last iteration belongs into every history.
   void flush();
   std::vector<IterationRecord> take_history() { return std::move(history_); }

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/solver/solve_state.hpp"
 
-#include "core/archive.hpp"
 #include "core/instantiate.hpp"
+#include "recover/solver/state_archive.hpp"
 
 namespace udv {
-
-template <typename Archive>
-void fields(Archive& archive, IterationRecord& r) {
-  archive(r.iteration, r.seconds, r.objective, r.rank, r.norm_u, r.max_d, r.step);
-}
 
 template <typename Archive>
 void fields(Archive& archive, ColumnHistory& columns) {
@@ -27,12 +22,6 @@ void fields(Archive& archive, RankFit<Scalar>& fit) {
 }
 
 template <typename Archive, typename Scalar>
-void fields(Archive& archive, BasicGradientState<Scalar>& s) {
-  archive(s.factors, s.step_rule, s.iteration, s.objective, s.ball_active);
-  archive(s.live, s.live_since, s.grey, s.names, s.stop);
-}
-
-template <typename Archive, typename Scalar>
 void fields(Archive& archive, SolveState<Scalar>& c) {
   archive(c.fingerprint, c.seconds, c.has_gradient, c.gradient);
   archive(c.journal, c.history, c.columns);
@@ -41,7 +30,7 @@ void fields(Archive& archive, SolveState<Scalar>& c) {
 namespace {
 
 template <typename Scalar>
-std::string header() {
+std::string kind() {
   return std::string("solve ") + scalar_name<Scalar>();
 }
 
@@ -49,27 +38,15 @@ std::string header() {
 
 template <typename Scalar>
 std::string to_bytes(const SolveState<Scalar>& state) {
-  ArchiveWriter archive;
-  std::string first = header<Scalar>();
-  // fields() lists members for both directions
-  archive(first, const_cast<SolveState<Scalar>&>(state));
-  return archive.take();
+  return bytes_of_state(kind<Scalar>(), state);
 }
 
 template <typename Scalar>
 SolveState<Scalar> solve_state_from_bytes(std::string_view bytes) {
-  ArchiveReader archive(bytes);
-  std::string first;
-  SolveState<Scalar> state;
-  archive(first);
-  require(first == header<Scalar>(), "checkpoint: a state of '", first.substr(0, 60), "' found, '",
-          header<Scalar>(), "' expected");
-  archive(state);
-  require(archive.at_end(), "checkpoint: bytes left over at the end");
-  return state;
+  return state_from_bytes<SolveState<Scalar>>(kind<Scalar>(), bytes);
 }
 
-#define UDV_INSTANTIATE(Scalar)                                  \
+#define UDV_INSTANTIATE(Scalar)                             \
   template std::string to_bytes(const SolveState<Scalar>&); \
   template SolveState<Scalar> solve_state_from_bytes(std::string_view);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)

@@ -13,6 +13,11 @@ template <typename Scalar>
 class DenseOperator final : public MeasurementOperator<Scalar> {
  public:
   DenseOperator(RowMatrix<Scalar> measurements, Index rows, Index cols, bool symmetric);
+  /// Any dense matrix of Eigen.
+  template <typename Measurements>
+  DenseOperator(const Eigen::MatrixBase<Measurements>& measurements, Index rows, Index cols,
+                bool symmetric)
+      : DenseOperator(RowMatrix<Scalar>(measurements), rows, cols, symmetric) {}
 
   std::string_view name() const override { return "dense"; }
   void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
@@ -36,5 +41,9 @@ class DenseOperator final : public MeasurementOperator<Scalar> {
   RowMatrix<Scalar> measurements_;
   double mean_gain_;
 };
+
+template <typename Measurements>
+DenseOperator(const Eigen::MatrixBase<Measurements>&, Index, Index, bool)
+    -> DenseOperator<typename Measurements::Scalar>;
 
 }  // namespace udv

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <Eigen/Cholesky>
-
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
@@ -30,7 +28,7 @@ class GenericLinearization : public Linearization<Scalar> {
   RowMatrix<Scalar> left_, right_;  // [P_U U] and [V P_V]
   Reals<Scalar> measured_;
   Matrix<Scalar> gram_u_, gram_v_;
-  Eigen::LLT<Matrix<Scalar>> block_u_, block_v_;
+  Matrix<Scalar> block_u_, block_v_;  // Cholesky factors
 };
 
 }  // namespace udv

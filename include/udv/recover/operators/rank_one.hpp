@@ -11,6 +11,10 @@ template <typename Scalar>
 class RankOneOperator final : public IntensityOperator<Scalar> {
  public:
   explicit RankOneOperator(RowMatrix<Scalar> vectors);
+  /// Any dense matrix of Eigen.
+  template <typename Vectors>
+  explicit RankOneOperator(const Eigen::MatrixBase<Vectors>& vectors)
+      : RankOneOperator(RowMatrix<Scalar>(vectors)) {}
 
   std::string_view name() const override { return "rank_one"; }
   void project(const ConstRows<Scalar>& U, RowMatrix<Scalar>& fields) const override;
@@ -27,5 +31,8 @@ class RankOneOperator final : public IntensityOperator<Scalar> {
   Reals<Scalar> squares_;  // |w_i|^2
   double mean_gain_, norm_bound_;
 };
+
+template <typename Vectors>
+RankOneOperator(const Eigen::MatrixBase<Vectors>&) -> RankOneOperator<typename Vectors::Scalar>;
 
 }  // namespace udv

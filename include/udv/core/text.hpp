@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+/// "1.2e-13", "0.52", "33.1": three digits, the shorter form.
+std::string short_number(double value);
+
+/// "2.1 ms", "3.4 s", "2 min 5 s".
+std::string short_duration(double seconds);
+
+/// The first eight singular values on one line, and dots where there are more.
+std::string short_spectrum(const Vector<double>& spectrum);
+
+}  // namespace udv

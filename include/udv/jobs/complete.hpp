@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "udv/io/entries_io.hpp"
+#include "udv/jobs/recovery_result.hpp"
+#include "udv/recover/centering.hpp"
+#include "udv/recover/prediction.hpp"
+#include "udv/recover/solver/options.hpp"
+
+namespace udv::jobs {
+
+/// Files of a matrix completion; only the first one is needed.
+struct CompleteInput {
+  std::string file;     ///< known entries: .mtx, text triplets, .npy with NaN
+  std::string test;     ///< entries that the error is measured on
+  std::string predict;  ///< pairs row,column to predict
+};
+void describe(OptionTable& table, CompleteInput& input);
+
+/// The same in memory.
+struct CompleteData {
+  Entries entries;
+  Entries test;
+  std::vector<std::pair<Index, Index>> pairs;  ///< 0-based
+  int index_base = 0;                          ///< how messages and files count rows and columns
+};
+
+struct CompleteOptions {
+  bool symmetric = false;  ///< X is symmetric, positive semidefinite
+  io::IndexBase base = io::IndexBase::kAuto;
+  std::optional<std::pair<Index, Index>> shape;  ///< of X; empty: from the largest indices
+  Centering center = Centering::kNone;           ///< means that are subtracted first
+  RecoverOptions method;
+};
+void describe(OptionTable& table, CompleteOptions& options);
+
+struct CompleteResult : RecoveryResult<double> {
+  Biases biases;                        ///< what was subtracted before the recovery
+  std::vector<Prediction> predictions;  ///< one for each pair, biases included
+};
+
+/// Fills in a matrix from some of its entries. Throws IoError naming file and place, OptionError
+/// naming a setting.
+CompleteResult complete(const CompleteInput& input, const CompleteOptions& options,
+                        Session& session);
+CompleteResult complete(const CompleteData& data, const CompleteOptions& options,
+                        Session& session);
+
+}  // namespace udv::jobs

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "udv/jobs/model_input.hpp"
+#include "udv/net/dataset.hpp"
+#include "udv/net/model_file.hpp"
+
+namespace udv::jobs {
+
+/// `evaluate` has no settings of its own.
+struct EvaluateOptions {};
+void describe(OptionTable& table, EvaluateOptions& options);
+
+struct EvaluateResult {
+  Outcome outcome = Outcome::kDone;
+  std::filesystem::path folder;  ///< of the run; empty where nothing was written
+  net::Task task = net::Task::kRegression;
+  Index rows = 0;
+  double loss = 0;                 ///< mean squared error of scaled targets, or cross entropy
+  std::optional<double> accuracy;  ///< share of right labels; classification
+  std::optional<double> rmse;      ///< in the units of the target; regression with one target
+};
+
+/// Measures a trained network on data with targets: run.json. Throws IoError naming file and place.
+EvaluateResult evaluate(const ModelInput& input, const EvaluateOptions& options, Session& session);
+
+/// The same with a model and scaled data in memory, as net::read_for_model returns them.
+EvaluateResult evaluate(const net::Model<double>& model, const net::Dataset<double>& data,
+                        const EvaluateOptions& options, Session& session);
+
+}  // namespace udv::jobs

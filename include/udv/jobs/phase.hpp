@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "udv/jobs/recovery_result.hpp"
+#include "udv/recover/operators/intensity.hpp"
+#include "udv/recover/solver/options.hpp"
+
+namespace udv::jobs {
+
+/// Files of intensities b_i = |<a_i, x>|^2.
+struct PhaseInput {
+  std::string measurements;  ///< A as .npy, real or complex
+  std::string values;        ///< b as .npy
+  std::string truth;         ///< the true x as .npy, where known
+};
+void describe(OptionTable& table, PhaseInput& input);
+
+/// What A holds.
+enum class PhaseMap {
+  kRows,   ///< rows a_i
+  kMasks,  ///< masks m_l: b = |fft2(m_l x)|^2
+};
+
+struct PhaseJobOptions {
+  PhaseMap map = PhaseMap::kRows;
+  int restarts = 5;  ///< random starts at most
+  RecoverOptions method;
+};
+void describe(OptionTable& table, PhaseJobOptions& options);
+
+/// x up to a factor of modulus 1; its largest entry is real and positive.
+template <typename Scalar>
+struct PhaseAnswer : RecoveryResult<Scalar> {
+  Vector<Scalar> x;
+};
+
+/// Real where A is, else complex.
+using PhaseResult = std::variant<PhaseAnswer<double>, PhaseAnswer<std::complex<double>>>;
+
+/// Recovers x from the intensities |A x|^2. Throws IoError naming file and place, OptionError
+/// naming a setting.
+PhaseResult phase(const PhaseInput& input, const PhaseJobOptions& options, Session& session);
+
+/// The same for an operator in memory; `truth` may be empty.
+template <typename Scalar>
+PhaseAnswer<Scalar> phase(std::shared_ptr<const IntensityOperator<Scalar>> op,
+                          const Vector<double>& b, const Vector<Scalar>& truth,
+                          const PhaseJobOptions& options, Session& session);
+
+}  // namespace udv::jobs

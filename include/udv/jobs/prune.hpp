@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "udv/jobs/session.hpp"
+#include "udv/net/adapter.hpp"
+#include "udv/net/network_file.hpp"
+#include "udv/net/prune_budget.hpp"
+#include "udv/net/tensor_pruning.hpp"
+
+namespace udv::jobs {
+
+/// What is made smaller, and the data that decide.
+struct PruneInput {
+  std::string model;    ///< model.safetensors, the folder of a run or of a PEFT adapter
+  std::string data;     ///< of the training: its validation part decides, never the test part
+  std::string targets;  ///< file with the targets of a .npy or IDX file
+  std::string compare;  ///< another model whose curve stands beside that of the first
+};
+void describe(OptionTable& table, PruneInput& input);
+
+/// Settings of `prune`. Networks: one field of the budget, or a curve alone. Adapters: rank, energy
+/// or ratio. Any safetensors file: a pattern of tensors, and rank or energy.
+struct PruneOptions {
+  net::PruneBudget budget;
+  double ratio = 0;               ///< adapters: parameters after / before at most
+  net::RetrainOptions finetune;  ///< training after pruning; the seed is that of the session
+  bool curve = false;             ///< quality against neurons kept
+  bool layered = false;           ///< keep the layers, also where one would be smaller
+  bool compact = false;           ///< PEFT: the own rank of every block instead of zeros
+  std::string tensors;            ///< names of tensors of any safetensors file, with *
+};
+void describe(OptionTable& table, PruneOptions& options);
+
+struct BeforeAfter {
+  double before = 0, after = 0;
+};
+struct ScoreChange {
+  BeforeAfter loss;
+  std::optional<BeforeAfter> accuracy;  ///< classification
+};
+
+/// A curve of another model, or of another way to prune.
+struct NamedCurve {
+  std::string name;
+  std::vector<net::CurvePoint> points;
+
+  /// nullptr where it has fewer neurons.
+  const net::CurvePoint* at(size_t neurons) const {
+    return neurons < points.size() ? &points[neurons] : nullptr;
+  }
+};
+
+/// A network with fewer neurons.
+struct PrunedModel {
+  std::optional<net::Model<float>> model;  ///< empty where only a curve was wanted
+  net::Task task = net::Task::kRegression;
+  std::string variant_before;
+  bool by_svd = true;      ///< else whole neurons, as the network is not linear
+  bool collapsed = false;  ///< to one dense layer
+  Index rank = 0;
+  Vector<double> sizes;  ///< singular values of UD, or sizes of neurons
+  BeforeAfter neurons, parameters, bytes, prediction_microseconds;
+  std::optional<ScoreChange> validation, test;
+  std::vector<net::CurvePoint> curve;  ///< empty without data
+  std::vector<NamedCurve> other_curves;
+  std::vector<net::PrunedBlock> blocks;  ///< of the network that stands before the head
+};
+
+/// An adapter with smaller ranks.
+struct PrunedAdapter {
+  net::Adapter adapter;
+  net::RankFigures ranks_before, ranks_after;
+  Index parameters_before = 0, parameters_after = 0;
+  double ratio = 1;         ///< of them
+  double least_energy = 1;  ///< that a block keeps
+};
+
+struct PruneResult {
+  Outcome outcome = Outcome::kDone;
+  std::filesystem::path folder;  ///< of the run; empty where nothing was written
+  std::variant<PrunedModel, PrunedAdapter, net::TensorPruningResult> pruned;
+};
+
+/// Makes a trained network, an adapter or any file of tensors smaller, to a budget. Throws
+/// OptionError naming settings that do not go together, InvalidArgument where a budget cannot be met,
+/// IoError naming file and place.
+PruneResult prune(const PruneInput& input, const PruneOptions& options, Session& session);
+
+/// The same with a network and data in memory; without `parts` neither a drop, a curve nor
+/// fine-tuning can be asked for.
+PruneResult prune(const net::Model<float>& model,
+                  const std::optional<net::PruneParts<float>>& parts, const PruneOptions& options,
+                  Session& session);
+
+/// The same with an adapter in memory, which is written as a native file.
+PruneResult prune(const net::Adapter& adapter, const PruneOptions& options, Session& session);
+
+}  // namespace udv::jobs

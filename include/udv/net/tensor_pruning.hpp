@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "udv/core/types.hpp"
+
+namespace udv::net {
+
+/// Which matrices of a safetensors file become factors, and of what rank.
+struct TensorPruning {
+  std::string pattern = "*";  ///< names of tensors; * stands for any text
+  Index rank = 0;             ///< at most; 0: by energy
+  double energy = 0.99;       ///< share of sum s^2 to keep
+};
+
+/// One matrix that became two factors.
+struct FactoredTensor {
+  std::string name;
+  std::vector<Index> shape;
+  Index rank = 0;
+  double share_left = 0;  ///< numbers after / before
+};
+
+struct TensorPruningResult {
+  std::string bytes;  ///< the new safetensors file
+  std::vector<FactoredTensor> factored;
+  Index matched = 0;            ///< matrices that the pattern names
+  Index before = 0, after = 0;  ///< numbers of all tensors
+};
+
+/// Every matrix W (m x n) that the pattern names becomes NAME.up (m x r) and NAME.down (r x n) with
+/// W ~ up down, by a truncated SVD, where both together are smaller; all else is copied. The file
+/// may be of any origin. Throws IoError naming it where no matrix fits, a value is not finite or a
+/// new name is taken.
+TensorPruningResult prune_tensors(const std::filesystem::path& path, const TensorPruning& how);
+
+}  // namespace udv::net

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "cli/commands.hpp"
+#include "cli/recovery_summary.hpp"
+#include "udv/jobs/ptychography.hpp"
+#include "udv/report/terminal.hpp"
+
+namespace udv::cli {
+namespace {
+
+SummaryLines summary_of(const jobs::PtychographyJobResult& result) {
+  SummaryLines lines;
+  if (!result.winner.empty()) lines.emplace_back("start that won", result.winner);
+  if (result.dark_gain != 1)
+    lines.emplace_back("dark-field gain", report::number(result.dark_gain));
+  lines.emplace_back("amplitude residual", report::number(result.amplitude_residual));
+  if (result.held_out_residual)
+    lines.emplace_back("held-out residual", report::number(*result.held_out_residual));
+  return lines;
+}
+
+ExitCode run_ptycho(const jobs::PtychographyInput& input,
+                    const jobs::PtychographyJobOptions& options, Terminal& terminal) {
+  const auto result = jobs::ptychography(input, options, terminal.session());
+  return show_recovery<std::complex<float>>(terminal, result, summary_of(result));
+}
+
+}  // namespace
+
+Command ptycho_command() {
+  return job_command("ptycho", "Recover a complex image from Fourier ptychographic intensities",
+                     run_ptycho);
+}
+
+}  // namespace udv::cli

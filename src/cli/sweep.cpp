@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/sweep.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/commands.hpp"
+#include "cli/sweep_summary.hpp"
+
+namespace udv::cli {
+namespace {
+
+struct SweepFlags {
+  bool summary = false;
+};
+
+void describe(OptionTable& table, SweepFlags& flags) {
+  table
+      .add("summary", flags.summary,
+           "Print the table of a finished sweep, whose folder is given, and run nothing")
+      .keeps_numbers();
+}
+
+void print_table(const jobs::SweepResult& result) {
+  fmt::print("{}", sweep_summary(result.rows, result.dataset, isatty(STDOUT_FILENO) == 1));
+}
+
+ExitCode run_sweep(const jobs::SweepInput& input, const SweepFlags& flags, Terminal& terminal) {
+  if (flags.summary) {
+    print_table(jobs::read_sweep_result(input.spec));
+    return kDone;
+  }
+  const jobs::SweepResult result = jobs::sweep(input, terminal.session());
+  if (result.outcome != jobs::Outcome::kInterrupted) {
+    terminal.leave_report(result.folder);
+    if (!terminal.quiet()) {
+      print_table(result);
+      fmt::print("  {} runs, {} of them now; results in {}\n", result.cells, result.trained,
+                 result.results.string());
+    }
+  }
+  return terminal.exit_code(result.outcome, result.folder);
+}
+
+}  // namespace
+
+Command sweep_command() {
+  return job_command("sweep", "Train over variants, optimizers, learning rates, seeds and splits",
+                     run_sweep);
+}
+
+}  // namespace udv::cli

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/complete.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "jobs/recovery.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
+#include "udv/io/npy.hpp"
+
+namespace udv::jobs {
+namespace {
+
+constexpr Index kMostLines = 50'000'000;
+
+// What was read, with the names that messages use.
+struct Task {
+  CompleteInput names;
+  CompleteData data;
+  Biases biases;
+  std::vector<std::string> warnings;
+
+  std::string name() const { return names.file.empty() ? "entries" : names.file; }
+};
+
+io::EntriesOptions reader_options(const CompleteOptions& options) {
+  io::EntriesOptions how;
+  how.base = options.base;
+  how.symmetric = options.symmetric;
+  if (options.shape) std::tie(how.rows, how.cols) = *options.shape;
+  return how;
+}
+
+void check_settings(const CompleteOptions& options) {
+  if (options.symmetric && options.center != Centering::kNone)
+    throw OptionError("center", "goes with rectangular problems, not with symmetric ones");
+  if (options.symmetric && options.shape && options.shape->first != options.shape->second)
+    throw OptionError("shape", "a square expected for a symmetric matrix");
+  check_options(options.method);
+}
+
+double largest_magnitude(const Entries& entries) {
+  double largest = 0;
+  for (const double value : entries.value) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+void check_entries(const std::string& path, const Entries& entries) {
+  require<IoError>(entries.rows > 1 && entries.cols > 1, path, ": the matrix is ", entries.rows,
+                   " x ", entries.cols,
+                   ", at least 2 x 2 expected: a single line has nothing "
+                   "to be completed from");
+  require<IoError>(entries.rows + entries.cols <= kMostLines, path, ": the matrix is ",
+                   entries.rows, " x ", entries.cols, ", at most ", kMostLines,
+                   " rows and columns together expected; is an index wrong?");
+  const double largest = largest_magnitude(entries);
+  require<IoError>(largest > 0, path, ": all ", entries.size(),
+                   " values are zero, at least one other expected");
+  check_magnitude(path, largest);
+}
+
+bool is_matrix_market(const std::string& path) {
+  return path.ends_with(".mtx") || path.ends_with(".mtx.gz");
+}
+
+Task read_task(const CompleteInput& input, const CompleteOptions& options) {
+  Task task;
+  task.names = input;
+  io::EntriesFile file = io::read_entries_file(input.file, reader_options(options));
+  check_entries(input.file, file.entries);
+  if (!input.test.empty()) {
+    io::EntriesOptions how = reader_options(options);
+    // Matrix Market files count from 1 whatever the data do.
+    const bool counts_from_one = file.base == 1 || is_matrix_market(input.test);
+    how.base = counts_from_one ? io::IndexBase::kOne : io::IndexBase::kZero;
+    how.rows = file.entries.rows;
+    how.cols = file.entries.cols;
+    task.data.test = io::read_entries(input.test, how);
+  }
+  if (!input.predict.empty())
+    task.data.pairs =
+        io::read_pairs(input.predict, file.base, file.entries.rows, file.entries.cols);
+  task.data.entries = std::move(file.entries);
+  task.data.index_base = file.base;
+  task.warnings = std::move(file.warnings);
+  return task;
+}
+
+// Subtracts the means that are asked for.
+void center(Task& task, Centering mode) {
+  Entries& entries = task.data.entries;
+  task.biases = fit_biases(entries, mode);
+  if (mode == Centering::kNone) return;
+  const double before = largest_magnitude(entries);
+  entries = centered(std::move(entries), task.biases);
+  require<IoError>(largest_magnitude(entries) > 1e-12 * before, task.name(),
+                   ": nothing is left to recover after centering: the fitted means explain all "
+                   "values");
+}
+
+// row,column,value,determined; no value where the row or column has no data.
+std::string predictions_csv(const std::vector<Prediction>& predictions, int base) {
+  fmt::memory_buffer text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "row,column,value,determined\n");
+  for (const Prediction& p : predictions) {
+    fmt::format_to(out, "{},{},", p.row + base, p.col + base);
+    if (p.has_data) fmt::format_to(out, "{:.17g}", p.value);
+    fmt::format_to(out, ",{}\n", p.determined ? 1 : 0);
+  }
+  return fmt::to_string(text);
+}
+
+void write_biases(const std::filesystem::path& path, const Biases& biases) {
+  const auto array = [](const Vector<double>& values) {
+    return io::Array{{values.size()}, {values.begin(), values.end()}};
+  };
+  io::write_npz(path, {{"global", {{}, {biases.global}}},
+                       {"rows", array(biases.row)},
+                       {"cols", array(biases.col)}});
+}
+
+// Error on the test entries, predictions, and their files.
+std::vector<Prediction> use_answer(Run& run, const Task& task, Centering mode,
+                                   Recovery& recovery) {
+  const CompleteData& data = task.data;
+  if (recovery.stop_reason == StopReason::kInterrupted) return {};
+  if (data.test.size() > 0) {
+    const TestError error = test_error(recovery, task.biases, data.test);
+    recovery.test_rmse = error.rmse;
+    if (error.left_out > 0)
+      run.session().listener().warning(fmt::format(
+          "{} of {} test entries lie in rows or columns without data and are left out",
+          error.left_out, data.test.size()));
+  }
+  auto predictions = predict_entries(recovery, task.biases, data.pairs);
+  if (!run.has_folder()) return predictions;
+  if (!task.names.predict.empty() || !data.pairs.empty())
+    io::write_atomically(run.folder().file("predictions.csv"),
+                         predictions_csv(predictions, data.index_base));
+  if (mode != Centering::kNone) write_biases(run.folder().file("center.npz"), task.biases);
+  return predictions;
+}
+
+CompleteResult complete_task(Task task, CompleteOptions options, Session& session) {
+  options.method.seed = session.seed();
+  center(task, options.center);
+  const Problem problem = completion(task.data.entries);
+  check_problem(problem, options.method);
+  OptionTable table;
+  describe(table, task.names);
+  describe(table, options);
+  Run run(session, "complete", table.config(), table.fingerprint());
+  run.info().config["base"] = static_cast<std::int64_t>(task.data.index_base);
+  run.info().index_base = task.data.index_base;
+  for (const std::string& warning : task.warnings) run.warn(warning);
+  Recovery recovery = solve(run, problem, options.method);
+  warn_about(run, recovery, *problem.op);
+  CompleteResult result;
+  result.predictions = use_answer(run, task, options.center, recovery);
+  result.biases = std::move(task.biases);
+  static_cast<RecoveryResult<double>&>(result) = finish(run, std::move(recovery));
+  return result;
+}
+
+}  // namespace
+
+void describe(OptionTable& table, CompleteInput& input) {
+  table
+      .add("file", input.file,
+           "Known entries: .mtx, text triplets (.csv, .tsv, .txt), .npy with NaN; also .gz")
+      .is_input()
+      .called("FILE");
+  table.add("test", input.test, "Entries to measure the error on (test_rmse)")
+      .called("FILE")
+      .keeps_numbers();
+  table.add("predict", input.predict, "Pairs row,column to predict (predictions.csv)")
+      .called("FILE")
+      .keeps_numbers();
+}
+
+void describe(OptionTable& table, CompleteOptions& o) {
+  table.add("symmetric", o.symmetric, "X is symmetric, positive semidefinite");
+  table.add("base", o.base,
+            {{"auto", io::IndexBase::kAuto}, {"0", io::IndexBase::kZero}, {"1", io::IndexBase::kOne}},
+            "First index of the file");
+  table.add("shape", o.shape, "Rows and columns of X").default_is("the largest indices");
+  table.add("center", o.center,
+            {{"none", Centering::kNone},
+             {"global", Centering::kGlobal},
+             {"rows", Centering::kRows},
+             {"cols", Centering::kCols},
+             {"both", Centering::kBoth}},
+            "Means to subtract first");
+  describe(table, o.method);
+}
+
+CompleteResult complete(const CompleteInput& input, const CompleteOptions& options,
+                        Session& session) {
+  check_settings(options);
+  return complete_task(read_task(input, options), options, session);
+}
+
+CompleteResult complete(const CompleteData& data, const CompleteOptions& options,
+                        Session& session) {
+  check_settings(options);
+  check_entries("entries", data.entries);
+  Task task;
+  task.data = data;
+  task.data.entries.symmetric = task.data.entries.symmetric || options.symmetric;
+  return complete_task(std::move(task), options, session);
+}
+
+}  // namespace udv::jobs

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/demo.hpp"
+
+#include "jobs/recovery.hpp"
+
+namespace udv::jobs {
+namespace {
+
+constexpr Index kGradientSteps = 50'000;
+
+// The paper's algorithm: constant step, unit data, |U_0| = 0.01, no walk in the rank.
+RecoverOptions paper_options(const char* method, std::uint64_t seed) {
+  RecoverOptions options;
+  options.method = method;
+  options.step = 0.1;
+  options.alpha = 1;
+  options.scale_rule = ScaleRule::kUnit;
+  options.polish = false;
+  options.max_iterations = kGradientSteps;
+  options.seed = seed;
+  return options;
+}
+
+std::vector<DemoRun> methods(std::uint64_t seed) {
+  RecoverOptions automatic;
+  automatic.seed = seed;
+  return {{"bm", "bm    U Uᵀ", paper_options("bm", seed), {}},
+          {"udu", "udu   U D Uᵀ", paper_options("udu", seed), {}},
+          {"auto", "udu   auto mode", automatic, {}}};
+}
+
+// False where it was interrupted.
+bool run_method(const Planted& planted, DemoRun& one, Session& session) {
+  OptionTable table;
+  describe(table, one.options);
+  Run run(session, "demo", table.config(), table.fingerprint(), one.name);
+  one.recovery = solve(run, completion(planted.entries), one.options);
+  if (one.recovery.stop_reason == StopReason::kInterrupted) return false;
+  one.relative_error = planted.relative_error(one.recovery.U, one.recovery.d, one.recovery.U);
+  run.info().relative_error = one.relative_error;
+  one.recovery = finish(run, std::move(one.recovery)).recovery;
+  return true;
+}
+
+}  // namespace
+
+void describe(OptionTable&, DemoInput&) {}
+void describe(OptionTable&, DemoOptions&) {}
+
+PlantedOptions demo_problem(std::uint64_t seed) {
+  PlantedOptions problem;
+  problem.seed = seed;
+  return problem;
+}
+
+DemoResult demo(const DemoInput&, const DemoOptions&, Session& session) {
+  const Planted planted = planted_completion(demo_problem(session.seed()));
+  DemoResult result;
+  result.folder = session.options().out;
+  result.runs = methods(session.seed());
+  for (DemoRun& one : result.runs)
+    if (!run_method(planted, one, session)) {
+      result.outcome = Outcome::kInterrupted;
+      break;
+    }
+  return result;
+}
+
+}  // namespace udv::jobs

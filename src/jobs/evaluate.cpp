@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/evaluate.hpp"
+
+#include <cmath>
+
+#include "jobs/run_json.hpp"
+#include "udv/core/error.hpp"
+#include "udv/net/data_source.hpp"
+#include "udv/net/prediction.hpp"
+#include "udv/net/trainer.hpp"
+
+namespace udv::jobs {
+namespace {
+
+using net::Task;
+
+EvaluateResult measured(const net::Model<double>& model, const net::Dataset<double>& data) {
+  const net::Score score = net::evaluate(model.network, data);
+  EvaluateResult result;
+  result.task = data.task;
+  result.rows = data.size();
+  result.loss = score.loss;
+  if (data.task == Task::kClassification)
+    result.accuracy = score.accuracy;
+  else if (data.outputs() == 1)
+    result.rmse = std::sqrt(score.loss) / std::abs(model.preprocessing.targets.factor(0));
+  return result;
+}
+
+Json results_json(const EvaluateResult& result) {
+  Json json = {{"rows", result.rows}, {"test_loss", number(result.loss)}};
+  if (result.accuracy) json["test_accuracy"] = *result.accuracy;
+  if (result.rmse) json["test_rmse"] = number(*result.rmse);
+  return json;
+}
+
+// `input` is empty where model and data came from memory.
+EvaluateResult evaluate_on(ModelInput input, const net::Model<double>& model,
+                           const net::Dataset<double>& data, Session& session) {
+  // Says which row leads to an output that is not finite.
+  net::predictions_of(model, data.X, input.data.empty() ? "evaluate" : input.data);
+  EvaluateResult result = measured(model, data);
+  OptionTable table;
+  describe(table, input);
+  Run run(session, "evaluate", table.config(), table.fingerprint());
+  if (run.has_folder()) write_run_json(run.folder(), run.info(), results_json(result));
+  result.folder = run.path();
+  return result;
+}
+
+}  // namespace
+
+void describe(OptionTable&, EvaluateOptions&) {}
+
+EvaluateResult evaluate(const ModelInput& input, const EvaluateOptions&, Session& session) {
+  require_other_folder(session, input.model);
+  const auto model = net::read_model<double>(model_path(input.model));
+  const auto data =
+      net::read_for_model<double>(input.data, input.targets, model.preprocessing, true);
+  return evaluate_on(input, model, data, session);
+}
+
+EvaluateResult evaluate(const net::Model<double>& model, const net::Dataset<double>& data,
+                        const EvaluateOptions&, Session& session) {
+  data.validate("evaluate");
+  require(data.task == model.preprocessing.task && data.outputs() == model.preprocessing.outputs,
+          "evaluate: data with other outputs than those of the model found");
+  return evaluate_on({}, model, data, session);
+}
+
+}  // namespace udv::jobs

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/phase.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "jobs/recovery.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/recover/operators/imaging.hpp"
+#include "udv/recover/operators/rank_one.hpp"
+#include "udv/recover/phase.hpp"
+
+namespace udv::jobs {
+namespace {
+
+using Complex = std::complex<double>;
+
+// Intensities are squares of A, and the gain of their map a fourth power.
+constexpr double kLargestEntry = 1e70;
+constexpr Index kFewestIterations = 32;
+
+// ---- input
+
+// A list of numbers has no shape to compare; an array has that of the masks.
+void check_shape(const std::string& path, const std::vector<Index>& found,
+                 const std::vector<Index>& expected) {
+  require<IoError>(found.size() != expected.size() || found == expected, path, ": shape ",
+                   io::shape_text(found), " found, ", io::shape_text(expected),
+                   " as the masks have expected");
+}
+
+io::ComplexArray read_map(const std::string& path, PhaseMap map) {
+  io::ComplexArray A = io::read_complex_npy(path);
+  const bool masks = map == PhaseMap::kMasks;
+  require<IoError>(A.shape.size() == (masks ? 3u : 2u) && A.size() > 0, path, ": shape ",
+                   io::shape_text(A.shape), " found, ",
+                   masks ? "masks x rows x columns" : "measurements x unknowns", " expected");
+  check_finite(path, A);
+  double largest = 0;
+  for (const auto& value : A.values) largest = std::max(largest, std::abs(value));
+  require<IoError>(largest > 0, path, ": all values are zero");
+  check_magnitude(path, largest, kLargestEntry);
+  return A;
+}
+
+// b as real numbers, none of them negative.
+Vector<double> read_intensities(const std::string& path, const io::ComplexArray& A,
+                                Index expected) {
+  const io::ComplexArray b = io::read_complex_npy(path);
+  require<IoError>(!b.is_complex, path,
+                   ": complex numbers found, intensities (real numbers) expected");
+  require<IoError>(b.size() == expected, path, ": shape ", io::shape_text(b.shape), " found, ",
+                   expected, " intensities expected");
+  if (A.shape.size() == 3) check_shape(path, b.shape, A.shape);
+  check_finite(path, b);
+  Vector<double> values(b.size());
+  for (Index i = 0; i < b.size(); ++i) {
+    values(i) = b.values[static_cast<size_t>(i)].real();
+    require<IoError>(values(i) >= 0, path, ": value ", i, " is ", values(i),
+                     ", an intensity is not negative");
+  }
+  require<IoError>(values.maxCoeff() > 0, path, ": all ", values.size(), " intensities are zero");
+  check_magnitude(path, values.maxCoeff());
+  return values;
+}
+
+// The numbers of an array, as real ones where all of them are.
+template <typename Scalar>
+Vector<Scalar> numbers(const io::ComplexArray& array) {
+  Vector<Scalar> result(array.size());
+  for (Index i = 0; i < array.size(); ++i)
+    if constexpr (kIsComplex<Scalar>)
+      result(i) = array.values[static_cast<size_t>(i)];
+    else
+      result(i) = array.values[static_cast<size_t>(i)].real();
+  return result;
+}
+
+template <typename Scalar>
+Vector<Scalar> read_truth(const std::string& path, const io::ComplexArray& A, Index expected) {
+  if (path.empty()) return {};
+  const io::ComplexArray truth = io::read_complex_npy(path);
+  require<IoError>(truth.size() == expected, path, ": shape ", io::shape_text(truth.shape),
+                   " found, ", expected, " values expected");
+  if (A.shape.size() == 3) check_shape(path, truth.shape, {A.shape[1], A.shape[2]});
+  require<IoError>(kIsComplex<Scalar> || !truth.is_complex, path,
+                   ": complex numbers found, the rows are real: real numbers expected");
+  check_finite(path, truth);
+  const Vector<Scalar> values = numbers<Scalar>(truth);
+  require<IoError>(values.norm() > 0, path, ": all values are zero");
+  return values;
+}
+
+// b = |fft2(m_l x)|^2. NumPy's fft2 is not normalised, the operator's transform is unitary.
+std::shared_ptr<const IntensityOperator<Complex>> mask_operator(const io::ComplexArray& A) {
+  const Vector<Complex> values = numbers<Complex>(A);
+  const Index rows = A.shape[1], cols = A.shape[2];
+  const double unit = std::sqrt(static_cast<double>(rows * cols));
+  std::vector<RowMatrix<Complex>> masks;
+  for (Index l = 0; l < A.shape[0]; ++l)
+    masks.push_back(unit * Eigen::Map<const RowMatrix<Complex>>(values.data() + l * rows * cols,
+                                                                rows, cols));
+  return std::make_shared<CodedDiffractionOperator<Complex>>(std::move(masks));
+}
+
+template <typename Scalar>
+std::shared_ptr<const IntensityOperator<Scalar>> row_operator(const io::ComplexArray& A) {
+  const Vector<Scalar> values = numbers<Scalar>(A);
+  return std::make_shared<RankOneOperator<Scalar>>(
+      Eigen::Map<const RowMatrix<Scalar>>(values.data(), A.shape[0], A.shape[1]));
+}
+
+// ---- solving
+
+PhaseJobOptions checked(PhaseJobOptions options, const Session& session) {
+  RecoverOptions& method = options.method;
+  method.seed = session.seed();
+  check_options(method);
+  if (method.wants_gradient()) {
+    method.polish = false;
+    return options;
+  }
+  check_for_intensities(method);
+  if (method.max_iterations > 0 && method.max_iterations < kFewestIterations)
+    throw OptionError("max-iterations", fmt::format("{} found, at least {} expected",
+                                                    method.max_iterations, kFewestIterations));
+  return options;
+}
+
+PhaseOptions phase_options(const PhaseJobOptions& options) {
+  const RecoverOptions& method = options.method;
+  PhaseOptions phase;
+  if (method.method != "auto") phase.method = method.method;
+  phase.columns = method.max_rank;
+  phase.restarts = options.restarts;
+  phase.tolerance = method.tolerance.value_or(0);
+  phase.record = method.record;
+  phase.seed = method.seed;
+  if (method.max_iterations > 0) phase.max_iterations = method.max_iterations;
+  return phase;
+}
+
+template <typename Scalar>
+BasicRecovery<Scalar> solve_intensities(Run& run, const BasicProblem<Scalar>& problem,
+                                        const IntensityOperator<Scalar>& op,
+                                        const PhaseJobOptions& options) {
+  if (!options.method.polish) return solve(run, problem, options.method);
+  const Hooks hooks = run.hooks(solve_total(options.method, run.session()));
+  return run.compute(hooks, [&]() -> BasicRecovery<Scalar> {
+    return retrieve_phase<Scalar>(op, problem.b, phase_options(options), hooks);
+  });
+}
+
+// Entries of x that no measurement sees.
+template <typename Scalar>
+void warn_about_dark(Run& run, const IntensityOperator<Scalar>& op) {
+  const auto light = op.diagonal(Reals<Scalar>::Ones(op.num_measurements()));
+  const Index dark = (light.array() == 0).count();
+  if (dark > 0)
+    run.warn(fmt::format("{} of {} entries of x are in no measurement: they stay unknown, and zero",
+                         dark, op.rows()));
+}
+
+template <typename Scalar>
+PhaseAnswer<Scalar> phase_problem(PhaseInput input,
+                                  const std::shared_ptr<const IntensityOperator<Scalar>>& op,
+                                  const Vector<double>& b, const Vector<Scalar>& truth,
+                                  PhaseJobOptions options, Session& session) {
+  BasicProblem<Scalar> problem;
+  problem.op = op;
+  problem.b = b;
+  check_problem(problem, options.method);
+  OptionTable table;
+  describe(table, input);
+  describe(table, options);
+  Run run(session, "phase", table.config(), table.fingerprint());
+  warn_about_dark(run, *op);
+  BasicRecovery<Scalar> recovery = solve_intensities(run, problem, *op, options);
+  warn_about(run, recovery, *op);
+  PhaseAnswer<Scalar> answer;
+  answer.x = with_fixed_phase<Scalar>(dominant_vector<Scalar>(recovery.U, recovery.d));
+  if (truth.size() > 0) run.info().relative_error = phase_error<Scalar>(answer.x, truth);
+  if (is_written(run, recovery)) io::write_npy(run.folder().file("x.npy"), answer.x);
+  static_cast<RecoveryResult<Scalar>&>(answer) = finish(run, std::move(recovery));
+  return answer;
+}
+
+template <typename Scalar>
+PhaseAnswer<Scalar> phase_from_files(
+    const PhaseInput& input, const io::ComplexArray& A,
+    const std::shared_ptr<const IntensityOperator<Scalar>>& op, const PhaseJobOptions& options,
+    Session& session) {
+  const Vector<double> b = read_intensities(input.values, A, op->num_measurements());
+  return phase_problem<Scalar>(input, op, b, read_truth<Scalar>(input.truth, A, op->rows()),
+                               options, session);
+}
+
+}  // namespace
+
+void describe(OptionTable& table, PhaseInput& input) {
+  table.add("A", input.measurements, "The n x p array A as .npy, real or complex; or masks")
+      .is_input()
+      .called("FILE");
+  table.add("b", input.values, "The n intensities as .npy").is_input().called("FILE");
+  table.add("truth", input.truth, "The true x as .npy: its error is reported")
+      .called("FILE")
+      .keeps_numbers();
+}
+
+void describe(OptionTable& table, PhaseJobOptions& o) {
+  table.add("map", o.map, {{"rows", PhaseMap::kRows}, {"masks", PhaseMap::kMasks}},
+            "What A holds: rows a_i, or masks m_l with b = |fft2(m_l x)|^2");
+  table.add("restarts", o.restarts, "Random starts at most").between(1, 1000);
+  describe(table, o.method);
+}
+
+PhaseResult phase(const PhaseInput& input, const PhaseJobOptions& given, Session& session) {
+  const PhaseJobOptions options = checked(given, session);
+  const io::ComplexArray A = read_map(input.measurements, options.map);
+  if (options.map == PhaseMap::kMasks)
+    return phase_from_files<Complex>(input, A, mask_operator(A), options, session);
+  if (A.is_complex)
+    return phase_from_files<Complex>(input, A, row_operator<Complex>(A), options, session);
+  return phase_from_files<double>(input, A, row_operator<double>(A), options, session);
+}
+
+template <typename Scalar>
+PhaseAnswer<Scalar> phase(std::shared_ptr<const IntensityOperator<Scalar>> op,
+                          const Vector<double>& b, const Vector<Scalar>& truth,
+                          const PhaseJobOptions& options, Session& session) {
+  return phase_problem<Scalar>({}, op, b, truth, checked(options, session), session);
+}
+
+template PhaseAnswer<double> phase(std::shared_ptr<const IntensityOperator<double>>,
+                                   const Vector<double>&, const Vector<double>&,
+                                   const PhaseJobOptions&, Session&);
+template PhaseAnswer<Complex> phase(std::shared_ptr<const IntensityOperator<Complex>>,
+                                    const Vector<double>&, const Vector<Complex>&,
+                                    const PhaseJobOptions&, Session&);
+
+}  // namespace udv::jobs

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/prune.hpp"
+
+#include <cmath>
+
+#include "core/parse.hpp"
+#include "jobs/prune_adapter.hpp"
+#include "jobs/prune_model.hpp"
+#include "jobs/run_json.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
+#include "udv/jobs/model_input.hpp"
+#include "udv/net/adapter_file.hpp"
+
+namespace udv::jobs {
+namespace {
+
+constexpr double kMost = 1099511627776.0;  // 2^40
+constexpr double kDefaultEnergy = 0.99;
+
+using Config = std::map<std::string, Setting>;
+
+// "0.5%" or 0.005
+double share_of(std::string text) {
+  const bool percent = text.ends_with('%');
+  if (percent) text.pop_back();
+  double value = 0;
+  require(parse_all(text, value) && value >= 0 && std::isfinite(value), "'", text,
+          "' found, a share such as 0.5% expected");
+  return percent ? value / 100 : value;
+}
+
+void describe_budget(OptionTable& table, PruneOptions& options) {
+  net::PruneBudget& budget = options.budget;
+  table.group("Budget");
+  table.add("rank", budget.rank, "Neurons to keep; rank at most of every block of an adapter")
+      .between(1, kMost)
+      .default_is("");
+  table
+      .add("energy", budget.energy,
+           "Share of the energy of UD, or of every block of an adapter, to keep")
+      .share()
+      .default_is("0.99 for adapters and tensors");
+  table.add("ratio", options.ratio, "Adapters: parameters after / before at most, by one energy")
+      .share()
+      .default_is("");
+  table.add("max-params", budget.max_parameters, "Parameters at most")
+      .between(1, kMost)
+      .default_is("");
+  table.add("max-bytes", budget.max_bytes, "Bytes of the file at most")
+      .between(1, kMost)
+      .default_is("");
+  table
+      .add_custom(
+          "max-drop", [&budget](const std::string& text) { budget.max_drop = share_of(text); },
+          [&budget]() -> Setting {
+            return budget.max_drop ? Setting(*budget.max_drop) : Setting(std::string());
+          },
+          "Relative loss of quality at most, such as 0.5%")
+      .called("SHARE");
+}
+
+// A budget of 0 is one that nobody set.
+Config without_unset_budgets(Config config, const PruneOptions& options) {
+  if (options.budget.rank == 0) config.erase("rank");
+  if (options.budget.energy == 0) config.erase("energy");
+  if (options.ratio == 0) config.erase("ratio");
+  if (options.budget.max_parameters == 0) config.erase("max-params");
+  if (options.budget.max_bytes == 0) config.erase("max-bytes");
+  return config;
+}
+
+/// What run.json records and what decides the numbers.
+struct Described {
+  Config config;
+  std::string settings;
+};
+
+Described described(PruneInput input, PruneOptions options) {
+  OptionTable table;
+  describe(table, input);
+  describe(table, options);
+  return {without_unset_budgets(table.config(), options), table.fingerprint()};
+}
+
+void check_network_options(const PruneOptions& options, bool has_data) {
+  if (options.ratio > 0) throw OptionError("ratio", "only adapters have one");
+  if (options.compact) throw OptionError("compact", "only for the folder of a PEFT adapter");
+  const int count = options.budget.count();
+  if (count > 1 || (count == 0 && !options.curve))
+    throw OptionError("rank",
+                      "one of rank, energy, max-params, max-bytes and max-drop expected, or curve");
+  const bool data_needed = options.budget.max_drop || options.curve || options.finetune.epochs > 0;
+  require(!data_needed || has_data, "prune: max-drop, curve and finetune need data");
+}
+
+bool wants_network(const PruneOptions& options) {
+  return options.budget.max_parameters > 0 || options.budget.max_bytes > 0 ||
+         options.budget.max_drop || options.curve || options.finetune.epochs > 0;
+}
+
+// Of adapters and tensors, whose default is an energy.
+PruneOptions with_default_energy(PruneOptions options) {
+  if (options.budget.rank == 0 && options.ratio == 0 && options.budget.energy == 0)
+    options.budget.energy = kDefaultEnergy;
+  return options;
+}
+
+PruneOptions checked_adapter_options(const PruneOptions& options, net::AdapterKind kind,
+                                     bool has_data) {
+  const int count = (options.budget.rank > 0) + (options.budget.energy > 0) + (options.ratio > 0);
+  if (count > 1 || has_data || wants_network(options))
+    throw OptionError("rank", "an adapter is pruned by one of rank, energy and ratio alone");
+  if (options.compact && kind != net::AdapterKind::kPeft)
+    throw OptionError("compact", "only for the folder of a PEFT adapter");
+  return with_default_energy(options);
+}
+
+PruneResult prune_any_tensors(const PruneInput& input, const PruneOptions& given,
+                              Session& session) {
+  if (wants_network(given) || given.ratio > 0)
+    throw OptionError("tensors", "goes with rank or energy alone");
+  const PruneOptions options = with_default_energy(given);
+  PruneResult result;
+  auto pruned = net::prune_tensors(model_path(input.model),
+                                   {options.tensors, options.budget.rank, options.budget.energy});
+  auto [config, settings] = described(input, options);
+  Run run(session, "prune", std::move(config), settings);
+  result.folder = run.path();
+  if (run.has_folder()) {
+    io::write_atomically(run.folder().file("model.safetensors"), pruned.bytes);
+    write_run_json(run.folder(), run.info(),
+                   {{"by", "svd"},
+                    {"matrices", pruned.matched},
+                    {"factored", pruned.factored.size()},
+                    {"numbers", {{"before", pruned.before}, {"after", pruned.after}}}});
+  }
+  result.pruned = std::move(pruned);
+  return result;
+}
+
+// The blocks inside the network that stands before the head, by the same energy.
+void prune_blocks(const PruneInput& input, double energy, ModelToPrune& what) {
+  const auto path = model_path(input.model).parent_path() / "network.safetensors";
+  if (energy == 0 || !std::filesystem::exists(path)) return;
+  what.network = net::read_network(path);
+  try {
+    what.blocks = net::prune_network(*what.network, energy);
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(path.string(), ": ", error.what()));
+  }
+}
+
+PruneResult prune_network_file(const PruneInput& input, const PruneOptions& options,
+                               Session& session) {
+  check_network_options(options, !input.data.empty());
+  const auto model = net::read_model<float>(model_path(input.model));
+  std::optional<net::PruneParts<float>> parts;
+  if (!input.data.empty()) parts = net::read_prune_parts(input.data, input.targets, model);
+  ModelToPrune what{input.model, model, parts, {}, input.compare, {}, {}};
+  if (!input.compare.empty() && parts)
+    what.compared = net::read_model<float>(model_path(input.compare));
+  prune_blocks(input, options.budget.energy, what);
+  auto [config, settings] = described(input, options);
+  return prune_model(std::move(what), options, std::move(config), settings, session);
+}
+
+}  // namespace
+
+void describe(OptionTable& table, PruneInput& input) {
+  table.add("model", input.model, "model.safetensors, the folder of a run or of a PEFT adapter")
+      .is_input()
+      .called("MODEL");
+  table.group("Data");
+  table
+      .add("data", input.data,
+           "Data of the training: its validation part decides, never the test part")
+      .called("DATA");
+  table.add("targets", input.targets, "File with the targets of a .npy or IDX file").called("FILE");
+  table.add("compare", input.compare, "Another model (UV, say) whose curve stands beside")
+      .called("MODEL");
+}
+
+void describe(OptionTable& table, PruneOptions& options) {
+  describe_budget(table, options);
+  table.group("Pruning");
+  table.add("finetune", options.finetune.epochs, "Epochs of training after pruning")
+      .between(1, kMost)
+      .default_is("none");
+  table.add("lr", options.finetune.learning_rate, "Learning rate of this training").positive();
+  table.add("optimizer", options.finetune.optimizer, "Optimizer of this training");
+  table.add("curve", options.curve, "Show quality against neurons kept");
+  table.add("layered", options.layered, "Keep the layers, also where one would be smaller");
+  table.add("compact", options.compact,
+            "PEFT adapters: the own rank of every block, not padded with zeros");
+  table
+      .add("tensors", options.tensors,
+           "Matrices of any safetensors file, by name (* for any text): W becomes W.up W.down")
+      .called("PATTERN");
+}
+
+PruneResult prune(const PruneInput& input, const PruneOptions& options, Session& session) {
+  require_other_folder(session, input.model);
+  if (!options.tensors.empty()) return prune_any_tensors(input, options, session);
+  const net::AdapterKind kind = net::adapter_kind(input.model);
+  if (kind == net::AdapterKind::kNone) return prune_network_file(input, options, session);
+  const PruneOptions used = checked_adapter_options(options, kind, !input.data.empty());
+  auto [config, settings] = described(input, used);
+  return prune_adapter(input.model, net::read_adapter(input.model), kind, used, std::move(config),
+                       settings, session);
+}
+
+PruneResult prune(const net::Model<float>& model,
+                  const std::optional<net::PruneParts<float>>& parts, const PruneOptions& options,
+                  Session& session) {
+  check_network_options(options, parts.has_value());
+  auto [config, settings] = described({}, options);
+  return prune_model({"prune", model, parts, {}, "", {}, {}}, options, std::move(config), settings,
+                     session);
+}
+
+PruneResult prune(const net::Adapter& adapter, const PruneOptions& options, Session& session) {
+  const auto kind = net::AdapterKind::kNative;
+  const PruneOptions used = checked_adapter_options(options, kind, false);
+  auto [config, settings] = described({}, used);
+  return prune_adapter("prune", adapter, kind, used, std::move(config), settings, session);
+}
+
+}  // namespace udv::jobs

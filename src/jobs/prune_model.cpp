@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "jobs/prune_model.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "core/hash.hpp"
+#include "jobs/run_json.hpp"
+#include "jobs/training_files.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::jobs {
+namespace {
+
+using Model = net::Model<float>;
+using Network = net::Network<float>;
+using Parts = std::optional<net::PruneParts<float>>;
+using Pruning = net::Pruning<float>;
+using net::TrainStop;
+
+net::SmallForm form_of(const PruneOptions& options) {
+  if (options.finetune.epochs > 0) return net::SmallForm::kTrainable;
+  return options.layered ? net::SmallForm::kLayered : net::SmallForm::kSmallest;
+}
+
+Pruning pruning_of(const std::string& name, const Model& model) {
+  require(model.network.variant().has_hidden(), name, ": a ", model.network.variant().name,
+          " network has no hidden neurons to prune");
+  return Pruning(model.network);
+}
+
+// Whole neurons by their size, and another model where one is given.
+std::vector<NamedCurve> other_curves(const ModelToPrune& what) {
+  std::vector<NamedCurve> others;
+  const net::Dataset<float>& rows = what.parts->validation;
+  if (!what.model.network.variant().has(net::LayerKind::kRelu))  // else that is the main curve
+    others.push_back({"magnitude", net::prune_curve(Pruning(what.model.network, true), rows)});
+  if (!what.compared) return others;
+  const net::Preprocessing& how = what.compared->preprocessing;
+  require(how.inputs == rows.X.cols() && how.outputs == rows.outputs(), what.compared_name,
+          ": a model of another shape (", how.inputs, " inputs, ", how.outputs, " outputs)");
+  others.push_back(
+      {"compared", net::prune_curve(pruning_of(what.compared_name, *what.compared), rows)});
+  return others;
+}
+
+// Microseconds for one row, the fastest of several tries.
+double prediction_time(const Network& network) {
+  using Clock = std::chrono::steady_clock;
+  const RowMatrix<float> X = RowMatrix<float>::Ones(1, network.sizes().inputs);
+  auto work = network.workspace(1);
+  double best = 1e9;
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    constexpr int kRepeats = 200;
+    const auto begin = Clock::now();
+    for (int i = 0; i < kRepeats; ++i) network.forward(X, work);
+    best = std::min(
+        best, std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / kRepeats);
+  }
+  return best;
+}
+
+ScoreChange score_change(const net::Dataset<float>& data, const Model& before, const Model& after) {
+  const net::Score old_score = net::evaluate(before.network, data),
+                   new_score = net::evaluate(after.network, data);
+  ScoreChange change{{old_score.loss, new_score.loss}, {}};
+  if (data.task == net::Task::kClassification)
+    change.accuracy = {old_score.accuracy, new_score.accuracy};
+  return change;
+}
+
+void compare(const Model& before, const Model& after, const Parts& parts, PrunedModel& pruned) {
+  const auto change = [&](const auto& figure) {
+    return BeforeAfter{static_cast<double>(figure(before)), static_cast<double>(figure(after))};
+  };
+  pruned.neurons = change([](const Model& m) {
+    return m.network.variant().has_hidden() ? m.network.sizes().hidden : Index{0};
+  });
+  pruned.parameters = change([](const Model& m) { return m.network.num_parameters(); });
+  pruned.bytes = change([](const Model& m) { return model_bytes(m).size(); });
+  if (parts) pruned.validation = score_change(parts->validation, before, after);
+  if (parts && parts->test) pruned.test = score_change(*parts->test, before, after);
+  pruned.prediction_microseconds =
+      change([](const Model& m) { return prediction_time(m.network); });
+}
+
+// One line per number of neurons, 1 to all.
+std::string curve_csv(const PrunedModel& pruned, const Pruning& pruning) {
+  std::string text = "neurons,parameters,loss,accuracy,relative_change";
+  for (const NamedCurve& other : pruned.other_curves)
+    text += fmt::format(",{0}_loss,{0}_accuracy,{0}_change", other.name);
+  for (size_t r = 1; r < pruned.curve.size(); ++r) {
+    const net::CurvePoint& p = pruned.curve[r];
+    text += fmt::format("\n{},{},{:.9g},{:.9g},{:.9g}", p.neurons, pruning.parameters(p.neurons),
+                        p.loss, p.accuracy, p.relative_change);
+    for (const NamedCurve& other : pruned.other_curves) {
+      const net::CurvePoint* const q = other.at(r);
+      text += q ? fmt::format(",{:.9g},{:.9g},{:.9g}", q->loss, q->accuracy, q->relative_change)
+                : std::string(",,,");
+    }
+  }
+  return text + "\n";
+}
+
+Json change_json(const BeforeAfter& change) {
+  return {{"before", number(change.before)}, {"after", number(change.after)}};
+}
+
+void add_scores(const std::string& part, const std::optional<ScoreChange>& change, Json& json) {
+  if (!change) return;
+  json[part + "_loss"] = change_json(change->loss);
+  if (change->accuracy) json[part + "_accuracy"] = change_json(*change->accuracy);
+}
+
+Json results_json(const PrunedModel& pruned, const std::string& variant) {
+  Json json = {
+      {"by", pruned.by_svd ? "svd" : "neurons"}, {"rank", pruned.rank},
+      {"spectrum", list(pruned.sizes)},          {"variant", variant},
+      {"neurons", change_json(pruned.neurons)},  {"parameters", change_json(pruned.parameters)},
+      {"bytes", change_json(pruned.bytes)}};
+  add_scores("validation", pruned.validation, json);
+  add_scores("test", pruned.test, json);
+  json["prediction_microseconds"] = change_json(pruned.prediction_microseconds);
+  return json;
+}
+
+// Curves, and the neurons to keep.
+PrunedModel plan(const ModelToPrune& what, const Pruning& pruning, const PruneOptions& options) {
+  PrunedModel pruned;
+  pruned.task = what.model.preprocessing.task;
+  pruned.variant_before = what.model.network.variant().name;
+  pruned.by_svd = pruning.by_svd();
+  pruned.sizes = pruning.sizes();
+  pruned.blocks = what.blocks;
+  if (what.parts) {
+    pruned.curve = net::prune_curve(pruning, what.parts->validation);
+    require(std::isfinite(pruned.curve.back().loss), what.name,
+            ": the loss on the test rows is not finite, its weights are too large");
+    pruned.other_curves = other_curves(what);
+  }
+  pruned.rank = options.budget.count() == 0
+                    ? pruning.neurons()
+                    : net::choose_rank(what.name, options.budget, what.model, pruning, pruned.curve,
+                                       form_of(options));
+  return pruned;
+}
+
+net::RetrainOptions with_seed(net::RetrainOptions how, const Session& session) {
+  how.seed = session.seed();
+  return how;
+}
+
+void check_training(const ModelToPrune& what, const net::RetrainOptions& how,
+                    const Network& network) {
+  net::check_run(what.name, what.parts->training, what.parts->validation,
+                 net::retrain_options(network, *what.parts, how));
+}
+
+// Trains the small network further; one that diverges stays as it was.
+TrainStop train_further(Run& run, const ModelToPrune& what, const net::RetrainOptions& how,
+                        Network& network) {
+  const Index steps =
+      net::retrain_options(network, *what.parts, how).num_steps(what.parts->training.size());
+  net::TrainHooks<float> hooks{
+      run.hooks({steps, run.session().options().time_limit}, {"step", "loss", "width"}), nullptr};
+  auto result = net::retrain(network, *what.parts, how, std::move(hooks));
+  run.stop_watching();
+  if (result.stop == TrainStop::kInterrupted) return result.stop;
+  if (result.stop != TrainStop::kTimeLimit) run.remove_checkpoint();
+  if (result.stop == TrainStop::kDiverged || !result.network.parameters().allFinite()) {
+    run.warn("the training after pruning diverged: the network is written as it was before it");
+    return TrainStop::kDiverged;
+  }
+  network = std::move(result.network);
+  return result.stop;
+}
+
+void write_files(Run& run, const ModelToPrune& what, const Pruning& pruning,
+                 const PrunedModel& pruned, const std::string& variant) {
+  RunFolder& folder = run.folder();
+  if (!pruned.curve.empty())
+    io::write_atomically(folder.file("curve.csv"), curve_csv(pruned, pruning));
+  if (pruned.model) write_model(folder.file("model.safetensors"), *pruned.model);
+  if (what.network) net::write_network(folder.file("network.safetensors"), *what.network);
+  write_run_json(folder, run.info(), results_json(pruned, variant));
+}
+
+// The numbers that a checkpoint depends on besides settings.
+std::string content_text(const ModelToPrune& what) {
+  const std::uint64_t model = fnv_hash(model_bytes(what.model));
+  const std::uint64_t data =
+      what.parts ? what.parts->validation.content_hash(what.parts->training.content_hash()) : 0;
+  return message("; numbers of the model ", model, "; numbers of the data ", data);
+}
+
+}  // namespace
+
+PruneResult prune_model(ModelToPrune what, const PruneOptions& options,
+                        std::map<std::string, Setting> config, const std::string& settings,
+                        Session& session) {
+  const Pruning pruning = pruning_of(what.name, what.model);
+  PrunedModel pruned = plan(what, pruning, options);
+  Network network = net::smaller_network(pruning, pruned.rank, form_of(options));
+  require(network.parameters().allFinite(), what.name,
+          ": products of its weights are too large for single precision");
+  const net::RetrainOptions training = with_seed(options.finetune, session);
+  if (training.epochs > 0) check_training(what, training, network);
+  PruneResult result;
+  Run run(session, "prune", std::move(config), settings + content_text(what));
+  result.folder = run.path();
+  if (training.epochs > 0) result.outcome = outcome_of(train_further(run, what, training, network));
+  if (result.outcome == Outcome::kInterrupted) return result;
+  Model smaller{std::move(network), what.model.preprocessing, what.model.notes};
+  const std::string variant = smaller.network.variant().name;
+  pruned.collapsed = variant == "single";
+  compare(what.model, smaller, what.parts, pruned);
+  if (options.budget.count() > 0) pruned.model = std::move(smaller);
+  if (run.has_folder()) write_files(run, what, pruning, pruned, variant);
+  result.pruned = std::move(pruned);
+  return result;
+}
+
+}  // namespace udv::jobs

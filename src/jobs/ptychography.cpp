@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/ptychography.hpp"
+
+#include <fmt/format.h>
+
+#include "jobs/recovery.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/gray_picture.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/io/png.hpp"
+#include "udv/recover/phase.hpp"
+#include "udv/recover/phase_unwrapping.hpp"
+
+namespace udv::jobs {
+namespace {
+
+using Complex = std::complex<float>;
+using Operator = PtychographyOperator<Complex>;
+
+constexpr double kPaperNorm = 2;  // |b| of the paper's setting
+constexpr Index kPaperColumns = 20, kPaperIterations = 10'000;
+
+// The paper's algorithm, as soon as a setting of it is given.
+bool wants_gradient(const RecoverOptions& method) {
+  return method.wants_gradient() || method.method != "auto";
+}
+
+void check_settings(const PtychographyJobOptions& options) {
+  check_options(options.method);
+  if (wants_gradient(options.method)) return;
+  check_for_intensities(options.method);
+  if (!options.snapshots.empty())
+    throw OptionError("snapshots", "only with the gradient method: give a step");
+}
+
+void set_paper_defaults(RecoverOptions& method, double norm) {
+  method.polish = false;
+  if (method.method == "auto") method.method = "udu";
+  if (method.scale_rule == ScaleRule::kAuto) {
+    method.scale_rule = ScaleRule::kValue;
+    method.scale_value = kPaperNorm / norm;
+  }
+  if (method.max_rank == 0) method.max_rank = kPaperColumns;
+  if (method.max_iterations == 0) method.max_iterations = kPaperIterations;
+}
+
+PtychographyOptions image_options(const PtychographyJobOptions& options) {
+  PtychographyOptions image;
+  image.refine_pupil = options.refine_pupil;
+  image.dark_gain = options.dark_gain;
+  image.dynamics = options.all_candidates;
+  if (options.method.max_rank > 0) image.columns = options.method.max_rank;
+  image.record = options.method.record;
+  image.seed = options.method.seed;
+  return image;
+}
+
+void write_pictures(const std::filesystem::path& amplitude, const std::filesystem::path& phase,
+                    const RowMatrix<Complex>& image) {
+  io::write_png(amplitude, io::gray_picture(image.cwiseAbs().cast<double>()));
+  io::write_png(phase, io::gray_picture(relative_phase(image)));
+}
+
+/// One job: images, split and settings, from the solve to the files.
+class PtychographyJob {
+ public:
+  PtychographyJob(const PtychographyInput& input, const PtychographyData& data,
+                  const PtychographyJobOptions& options, Session& session)
+      : input_(input), data_(data), options_(options), session_(session) {
+    options_.method.seed = session.seed();
+    split_ = split_images(data, options_.held_out, session.seed());
+    problem_.op = split_.used.op;
+    problem_.b = split_.used.amplitudes.cwiseAbs2();
+    if (!automatic()) set_paper_defaults(options_.method, problem_.b.norm());
+    check_problem(problem_, options_.method);
+  }
+
+  PtychographyJobResult run() {
+    OptionTable table;
+    describe(table, input_);
+    describe(table, options_);
+    for (const std::string& warning : data_.warnings) session_.listener().warning(warning);
+    session_.notice(size_text());
+    Run run(session_, "ptycho", table.config(), table.fingerprint());
+    note_data(run.info());
+    PtychographyJobResult result;
+    BasicRecovery<Complex> recovery = automatic_ ? solve_image(run, result) : solve_gradient(run);
+    warn_about(run, recovery, *problem_.op);
+    if (recovery.stop_reason != StopReason::kInterrupted) use_answer(run, recovery, result);
+    static_cast<RecoveryResult<Complex>&>(result) = finish(run, std::move(recovery));
+    return result;
+  }
+
+ private:
+  bool automatic() { return automatic_ = !wants_gradient(options_.method); }
+
+  // "68 images of 80 x 80 -> 160 x 160, about 12 MiB"
+  std::string size_text() const {
+    const Operator& op = *split_.used.op;
+    const Index columns = automatic_ ? image_options(options_).columns : options_.method.max_rank;
+    const double bytes = memory_estimate(op, columns, !automatic_);
+    return fmt::format("{} images of {} x {} -> {} x {}, about {:.0f} MiB", op.images(),
+                       data_.pupil.rows(), data_.pupil.cols(), data_.rows, data_.cols,
+                       bytes / (1024.0 * 1024.0));
+  }
+
+  void note_data(io::RunInfo& info) const {
+    info.warnings = data_.warnings;
+    for (const Index led : data_.used) info.lists["leds"].push_back(std::int64_t{led + 1});
+    for (const Index led : data_.contradicting)
+      info.lists["contradicting_leds"].push_back(std::int64_t{led + 1});
+  }
+
+  BasicRecovery<Complex> solve_image(Run& run, PtychographyJobResult& result) {
+    const Hooks hooks = run.hooks(solve_total(options_.method, session_));
+    PtychographyResult found = run.compute(hooks, [&] {
+      return recover_image(*split_.used.op, split_.used.amplitudes, split_.used.dark,
+                           image_options(options_), hooks);
+    });
+    spectrum_ = std::move(found.x);
+    result.pupil = std::move(found.pupil);
+    result.dark_gain = found.dark_gain;
+    result.candidates = std::move(found.candidates);
+    result.winner = std::move(found.winner);
+    return found;
+  }
+
+  BasicRecovery<Complex> solve_gradient(Run& run) {
+    BasicHooks<Complex> hooks;
+    hooks.snapshot_at = options_.snapshots;
+    if (run.has_folder())
+      hooks.snapshot = [&run, this](const BasicGradientState<Complex>& state) {
+        const auto x = dominant_vector<Complex>(state.factors.stack().U(), state.factors.d());
+        const std::string suffix = fmt::format("-{:06}.png", state.iteration);
+        write_pictures(run.folder().growing_file("amplitude" + suffix),
+                       run.folder().growing_file("phase" + suffix),
+                       sample_image(*split_.used.op, x));
+      };
+    return solve(run, problem_, options_.method, hooks);
+  }
+
+  // Image, residuals, and their files.
+  void use_answer(Run& run, const BasicRecovery<Complex>& recovery,
+                  PtychographyJobResult& result) {
+    if (!automatic_) {
+      spectrum_ = dominant_vector<Complex>(recovery.U, recovery.d);
+      result.pupil = split_.used.op->pupil();
+    }
+    const auto used = split_.used.op->with_pupil(result.pupil);
+    result.image = sample_image(*used, spectrum_);
+    result.amplitude_residual = residual_of(split_.used, result);
+    if (split_.held_out.op) result.held_out_residual = residual_of(split_.held_out, result);
+    note_answer(run.info(), result);
+    if (!run.has_folder()) return;
+    RunFolder& folder = run.folder();
+    io::write_npy(folder.file("x.npy"), result.image);
+    io::write_npy(folder.file("pupil.npy"), result.pupil);
+    io::write_npy(folder.file("windows.npy"), window_corners(*used));
+    write_pictures(folder.file("amplitude.png"), folder.file("phase.png"), result.image);
+  }
+
+  double residual_of(const PtychographyImages& part, const PtychographyJobResult& result) const {
+    return amplitude_residual(*part.op->with_pupil(result.pupil), part.amplitudes, part.dark,
+                              result.dark_gain, spectrum_);
+  }
+
+  void note_answer(io::RunInfo& info, const PtychographyJobResult& result) const {
+    for (const ImageCandidate& candidate : result.candidates) {
+      info.lists["candidates"].push_back(candidate.name);
+      info.lists["candidate_residuals"].push_back(candidate.residual);
+    }
+    if (automatic_) {
+      info.figures["winner"] = result.winner;
+      info.figures["dark_gain"] = result.dark_gain;
+    }
+    info.figures["amplitude_residual"] = result.amplitude_residual;
+    if (result.held_out_residual) info.figures["held_out_residual"] = *result.held_out_residual;
+  }
+
+  PtychographyInput input_;
+  const PtychographyData& data_;
+  PtychographyJobOptions options_;
+  Session& session_;
+  PtychographySplit split_;
+  BasicProblem<Complex> problem_;
+  bool automatic_ = true;
+  Vector<Complex> spectrum_;
+};
+
+}  // namespace
+
+PtychographyJobOptions::PtychographyJobOptions() {
+  method.init_norm = 1;
+}
+
+void describe(OptionTable& table, PtychographyInput& input) {
+  table.add("data", input.data, "Images as .mat, .npz or .h5").is_input().called("DATA");
+  table.add("setup", input.setup, "TOML file with optics, LEDs and data")
+      .called("FILE")
+      .must_be_given()
+      .keeps_numbers();
+}
+
+void describe(OptionTable& table, PtychographyJobOptions& o) {
+  table.add("refine-pupil", o.refine_pupil,
+            {{"phase", PupilRefinement::kPhase},
+             {"polynomial", PupilRefinement::kPolynomial},
+             {"off", PupilRefinement::kOff}},
+            "Correction of the pupil: free phases, or a polynomial of degree 4");
+  table.add("dark-gain", o.dark_gain,
+            "One common factor on all dark-field images, from the data")
+      .as_switch_word();
+  table.add("candidates", o.all_candidates, "Starts: all (flat, dynamics, modulus) or flat alone")
+      .as_switch_word({"all", "flat"});
+  table.add("holdout-leds", o.held_out, "Images that are predicted instead of used")
+      .between(0, 2147483648.0);
+  table.add("drop-bad", o.drop_bad,
+            "Leave out images that are empty, saturated or contradict the model");
+  table.add("snapshots", o.snapshots, "Iterations to draw, as 0,10,100 (gradient method)")
+      .keeps_numbers();
+  describe(table, o.method);
+}
+
+PtychographyJobResult ptychography(const PtychographyInput& input,
+                                   const PtychographyJobOptions& options, Session& session) {
+  check_settings(options);
+  const PtychographyData data = read_ptychography(input.data, input.setup, options.drop_bad);
+  return PtychographyJob(input, data, options, session).run();
+}
+
+PtychographyJobResult ptychography(const PtychographyData& data,
+                                   const PtychographyJobOptions& options, Session& session) {
+  check_settings(options);
+  return PtychographyJob({}, data, options, session).run();
+}
+
+}  // namespace udv::jobs

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/parse.hpp"
+#include "jobs/config_file.hpp"
+#include "jobs/sweep_files.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
+
+namespace udv::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kResults = "results.csv";
+constexpr const char* kSpec = "sweep.toml";
+constexpr std::uint64_t kMostSeeds = 1'000'000;
+
+// Settings of udv train that a sweep has as lists.
+const std::vector<std::string>& single_settings() {
+  static const std::vector<std::string> names{"variant", "optimizer", "lr", "weight-decay",
+                                              "split-seed"};
+  return names;
+}
+
+template <typename Number>
+std::vector<Number> numbers(const std::string& list) {
+  std::vector<Number> result;
+  for (const std::string& word : comma_words(list)) {
+    Number value{};
+    require(parse_all(word, value), "'", word, "' found, a number expected");
+    result.push_back(value);
+  }
+  return result;
+}
+
+// A single number is a count, 0 .. n - 1; a list says which.
+std::vector<std::uint64_t> seeds_of(const std::string& list) {
+  auto found = numbers<std::uint64_t>(list);
+  if (found.size() != 1 || list.find(',') != list.npos) return found;
+  require(found[0] > 0 && found[0] <= kMostSeeds, found[0], " found, a number from 1 to ",
+          kMostSeeds, " or a list expected");
+  std::vector<std::uint64_t> counted(found[0]);
+  for (size_t i = 0; i < counted.size(); ++i) counted[i] = i;
+  return counted;
+}
+
+std::vector<std::string> variants_of(const std::string& list) {
+  if (list != "all") return comma_words(list);
+  std::vector<std::string> names;
+  for (const auto& variant : net::variants()) names.push_back(variant.name);
+  return names;
+}
+
+// A list of the grid, written as the words that `parse` reads.
+template <typename Item>
+void add_list(OptionTable& table, const std::string& name, std::vector<Item>& values,
+              std::vector<Item> (*parse)(const std::string&), const std::string& help) {
+  table
+      .add_custom(
+          name, [&values, parse](const std::string& text) { values = parse(text); },
+          [&values]() -> Setting { return fmt::format("{}", fmt::join(values, ",")); }, help)
+      .called("A,B,...");
+}
+
+// What is the same for every cell.
+void describe_shared(OptionTable& table, TrainJobOptions& training) {
+  describe(table, training);
+  table.remove(single_settings());
+}
+
+// Relative to the spec; $UDV_DATA is what the environment says.
+fs::path data_path(const std::string& spec, const std::string& data) {
+  const std::string variable = "$UDV_DATA";
+  if (!data.starts_with(variable)) return fs::path(spec).parent_path() / data;
+  const char* const folder = std::getenv("UDV_DATA");
+  require<IoError>(folder != nullptr, spec, ": data: UDV_DATA is not set in the environment");
+  return folder + data.substr(variable.size());
+}
+
+void refuse_single_settings(const std::string& path) {
+  for (const ConfigEntry& entry : config_entries(path)) {
+    const auto& names = single_settings();
+    require<IoError>(std::find(names.begin(), names.end(), entry.name) == names.end(), entry.where,
+                     ": ", entry.name,
+                     ": a sweep has lists: variants, optimizers, learning-rates, weight-decays, "
+                     "split-seeds");
+  }
+}
+
+// All that is the same for every cell and decides its numbers.
+template <typename Real>
+std::string settings_of(const SweepSpec& spec, const net::SweepData<Real>& data) {
+  TrainJobOptions training = spec.training;
+  OptionTable table;
+  describe_shared(table, training);
+  return message(settings_text(table.config()), "; numbers of the data ",
+                 data.begin()->second.content_hash());
+}
+
+// A sweep resumes from its results, not from a checkpoint.
+RunOptions without_checkpoint(RunOptions options) {
+  options.resume = false;
+  return options;
+}
+
+std::set<std::string> finished_keys(const fs::path& results) {
+  std::set<std::string> keys;
+  for (const net::SweepRow& row : net::read_sweep(results)) keys.insert(row.key);
+  return keys;
+}
+
+std::vector<net::SweepRow> rows_of(const fs::path& results, const std::string& settings) {
+  std::vector<net::SweepRow> rows;
+  for (const net::SweepRow& row : net::read_sweep(results))
+    if (row.settings == net::settings_key(settings)) rows.push_back(row);
+  return rows;
+}
+
+Outcome outcome_of(Verdict verdict) {
+  if (verdict == Verdict::kInterrupt) return Outcome::kInterrupted;
+  return verdict == Verdict::kContinue ? Outcome::kDone : Outcome::kLimited;
+}
+
+/// A sweep while it runs.
+template <typename Real>
+class Sweep {
+ public:
+  Sweep(SweepSpec spec, const net::SweepData<Real>& data, Session& session)
+      : spec_(std::move(spec)),
+        data_(data),
+        session_(without_checkpoint(session.options()), &session.listener()),
+        cells_(net::cells_of(spec_.grid)),
+        settings_(settings_of(spec_, data)) {}
+
+  /// `spec_text` is the file that the settings came from; empty where there is none.
+  SweepResult run(std::map<std::string, Setting> config, const std::string& spec_text) {
+    Run run(session_, "sweep", std::move(config), settings_);
+    for (const auto& note : data_.begin()->second.notes) run.warn(note);
+    result_.dataset = spec_.dataset;
+    result_.cells = static_cast<Index>(cells_.size());
+    result_.folder = run.path();
+    if (!run.has_folder()) {
+      train_open_cells(run, {}, [&](const net::SweepRow& row) { result_.rows.push_back(row); });
+      return std::move(result_);
+    }
+    result_.results = run.folder().growing_file(kResults);
+    SweepResults file(result_.results);
+    if (!spec_text.empty()) io::write_atomically(run.folder().growing_file(kSpec), spec_text);
+    train_open_cells(run, finished_keys(result_.results),
+                     [&](const net::SweepRow& row) { file.append(net::sweep_line(row)); });
+    result_.rows = rows_of(result_.results, settings_);
+    if (result_.outcome != Outcome::kInterrupted)
+      write_run_json(run.folder(), run.info(), sweep_json(result_.rows, spec_.dataset));
+    return std::move(result_);
+  }
+
+ private:
+  template <typename Finished>
+  void train_open_cells(Run& run, const std::set<std::string>& done, const Finished& finished) {
+    for (const auto& cell : cells_)
+      result_.trained += done.contains(net::cell_key(cell, settings_)) ? 0 : 1;
+    net::SweepHooks hooks{
+        run.hooks({result_.trained, session_.options().time_limit}, {"runs", "loss", "width"}),
+        finished};
+    result_.outcome =
+        outcome_of(net::run_sweep(data_, cells_, spec_.training.training, settings_, done, hooks));
+    run.stop_watching();
+  }
+
+  SweepSpec spec_;
+  const net::SweepData<Real>& data_;
+  Session session_;
+  std::vector<net::SweepCell> cells_;
+  std::string settings_;
+  SweepResult result_;
+};
+
+std::map<std::string, Setting> config_of(SweepSpec spec) {
+  OptionTable table;
+  describe(table, spec);
+  return table.config();
+}
+
+template <typename Real>
+void check_data(const SweepSpec& spec, const net::SweepData<Real>& data) {
+  for (const std::uint64_t seed : spec.grid.split_seeds) {
+    const auto at = data.find(seed);
+    require(at != data.end(), "sweep: no data for the split seed ", seed);
+    net::check_run(spec.data.empty() ? "sweep" : spec.data, at->second.training, at->second.test,
+                   spec.training.training);
+  }
+}
+
+template <typename Real>
+SweepResult sweep_file(const std::string& path, const SweepSpec& spec, Session& session) {
+  net::SweepData<Real> data;
+  const net::DataSource<Real> source(spec.data, spec.training.source);
+  for (const std::uint64_t seed : spec.grid.split_seeds) data.emplace(seed, source.prepare(seed));
+  check_data(spec, data);
+  auto config = config_of(spec);
+  config["spec"] = path;
+  return Sweep<Real>(spec, data, session).run(std::move(config), io::read_bytes(path));
+}
+
+// The name alone: a copy of a spec elsewhere does not find its data.
+std::string dataset_of(const fs::path& spec) {
+  if (!fs::exists(spec)) return "";
+  for (const ConfigEntry& entry : config_entries(spec.string()))
+    if (entry.name == "dataset") return entry.text;
+  return "";
+}
+
+}  // namespace
+
+net::SweepGrid SweepSpec::default_grid() {
+  net::SweepGrid grid;
+  grid.seeds = seeds_of("10");
+  return grid;
+}
+
+void describe(OptionTable& table, SweepSpec& spec) {
+  table.group("Sweep");
+  table.add("dataset", spec.dataset, "Name of a data set of the paper, for comparison");
+  table.add("data", spec.data, "Table, .npy, .npz, .mat, HDF5, IDX, CIFAR or a folder")
+      .must_be_given();
+  add_list(table, "variants", spec.grid.variants, variants_of, "Variants of the network, or all");
+  add_list(
+      table, "optimizers", spec.grid.optimizers,
+      +[](const std::string& list) { return comma_words(list); }, "Optimizers");
+  add_list(table, "learning-rates", spec.grid.learning_rates, numbers<double>, "Learning rates");
+  add_list(table, "weight-decays", spec.grid.weight_decays, numbers<double>, "Weight decays");
+  add_list(table, "seeds", spec.grid.seeds, seeds_of, "Seeds: how many, or a list");
+  add_list(table, "split-seeds", spec.grid.split_seeds, seeds_of,
+           "Seeds of the split: how many, or a list");
+  describe_shared(table, spec.training);
+}
+
+void describe(OptionTable& table, SweepInput& input) {
+  table
+      .add("spec", input.spec,
+           "TOML file: lists variants, optimizers, learning-rates, weight-decays, seeds, "
+           "split-seeds; data; and settings of udv train")
+      .is_input()
+      .called("FILE");
+}
+
+SweepSpec read_sweep_spec(const std::string& path) {
+  refuse_single_settings(path);
+  SweepSpec spec;
+  OptionTable table;
+  describe(table, spec);
+  apply_config(path, table);
+  const std::string missing = table.missing();
+  require<IoError>(missing.empty(), path, ": ", missing, " is missing");
+  try {
+    spec.training.training.validate();
+    spec.training.source.validate();
+    spec.grid.validate();
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(path, ": ", error.what()));
+  }
+  for (std::string* file : {&spec.data, &spec.training.source.test, &spec.training.source.targets})
+    if (!file->empty()) *file = data_path(path, *file).string();
+  return spec;
+}
+
+SweepResult sweep(const SweepInput& input, Session& session) {
+  const SweepSpec spec = read_sweep_spec(input.spec);
+  return spec.training.float64 ? sweep_file<double>(input.spec, spec, session)
+                               : sweep_file<float>(input.spec, spec, session);
+}
+
+template <typename Real>
+SweepResult sweep(const SweepSpec& spec, const net::SweepData<Real>& data, Session& session) {
+  spec.grid.validate();
+  check_data(spec, data);
+  return Sweep<Real>(spec, data, session).run(config_of(spec), "");
+}
+
+SweepResult read_sweep_result(const fs::path& path) {
+  SweepResult result;
+  result.results = fs::is_directory(path) ? path / kResults : path;
+  result.folder = result.results.parent_path();
+  result.dataset = dataset_of(result.folder / kSpec);
+  result.rows = net::read_sweep(result.results);
+  return result;
+}
+
+template SweepResult sweep(const SweepSpec&, const net::SweepData<float>&, Session&);
+template SweepResult sweep(const SweepSpec&, const net::SweepData<double>&, Session&);
+
+}  // namespace udv::jobs

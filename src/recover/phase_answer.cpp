@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+
+#include "core/instantiate.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/recover/phase.hpp"
+
+namespace udv {
+
+template <typename Scalar>
+Vector<Scalar> dominant_vector(const RowMatrix<Scalar>& U, const Reals<Scalar>& d) {
+  if (d.size() == 0) return Vector<Scalar>::Zero(U.rows());
+  const FactoredSvd<Scalar> svd = factored_eigen<Scalar>(U, d);
+  return static_cast<RealOf<Scalar>>(std::sqrt(std::max(svd.s(0), 0.0))) * svd.U.col(0);
+}
+
+template <typename Scalar>
+BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
+                                        const Vector<Scalar>& x) {
+  BasicRecovery<Scalar> result;
+  result.method = "udu";
+  result.operator_name = op.name();
+  result.rows = result.cols = op.rows();
+  result.measurements = op.num_measurements();
+  result.symmetric = result.polished = true;
+  const RealOf<Scalar> length = x.norm();
+  const bool something = length > 0;
+  result.rank = something ? 1 : 0;
+  result.U = something ? RowMatrix<Scalar>(x / length) : RowMatrix<Scalar>(op.rows(), 0);
+  result.d = Reals<Scalar>::Constant(result.rank, length * length);
+  result.spectrum = Vector<double>::Zero(std::min<Index>(2, op.rows()));
+  result.spectrum(0) = static_cast<double>(length) * static_cast<double>(length);
+  result.rank_gap = rank_gap(result.spectrum, result.rank);
+  result.relative_residual = intensity_residual(op, b, x);
+  result.objective = 0.5 * std::pow(result.relative_residual, 2) * squared_norm(b);
+  Stack<Scalar> Z(op.rows(), op.rows(), true, result.rank);
+  Z.Z = result.U;
+  CertificateOptions options;
+  options.tolerance = std::max(1e-6, 1e4 * kEpsilon<Scalar>);
+  result.certificate =
+      certify(op, b, Factorization<Scalar>(method_named("udu"), Z, result.d), options);
+  return result;
+}
+
+template <typename Scalar>
+double intensity_residual(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
+                          const Vector<Scalar>& x) {
+  RowMatrix<Scalar> fields;
+  op.project(RowMatrix<Scalar>(x), fields);
+  const Reals<Scalar> residual = fields.col(0).cwiseAbs2() - b;
+  return std::sqrt(squared_norm(residual) / squared_norm(b));
+}
+
+template <typename Scalar>
+double phase_error(const Vector<Scalar>& x, const Vector<Scalar>& truth) {
+  const Scalar inner = x.dot(truth);
+  const RealOf<Scalar> size = std::abs(inner);
+  const Scalar factor = size > 0 ? Scalar(inner / size) : Scalar(1);
+  return static_cast<double>((factor * x - truth).norm()) / static_cast<double>(truth.norm());
+}
+
+template <typename Scalar>
+Vector<Scalar> with_fixed_phase(const Vector<Scalar>& x) {
+  Index at = 0;
+  const RealOf<Scalar> size = x.size() > 0 ? x.cwiseAbs().maxCoeff(&at) : RealOf<Scalar>(0);
+  if (!(size > 0)) return x;
+  Vector<Scalar> result = (Eigen::numext::conj(x(at)) / size) * x;
+  result(at) = size;
+  return result;
+}
+
+#define UDV_INSTANTIATE(Scalar)                                                                  \
+  template Vector<Scalar> dominant_vector(const RowMatrix<Scalar>&, const Reals<Scalar>&);       \
+  template BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>&,             \
+                                                   const Reals<Scalar>&, const Vector<Scalar>&); \
+  template double intensity_residual(const IntensityOperator<Scalar>&, const Reals<Scalar>&,     \
+                                     const Vector<Scalar>&);                                     \
+  template double phase_error(const Vector<Scalar>&, const Vector<Scalar>&);                     \
+  template Vector<Scalar> with_fixed_phase(const Vector<Scalar>&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
+
+}  // namespace udv

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+
+#include "recover/ptychography_numbered.hpp"
+#include "recover/ptychography_setup.hpp"
+#include "udv/core/error.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/io/variables.hpp"
+#include "udv/recover/ptychography_data.hpp"
+
+namespace udv {
+namespace {
+
+using detail::DataSetup;
+using detail::ImageAxis;
+using detail::PtychographySetup;
+using detail::Region;
+
+// The images of the file as it has them.
+struct FileImages {
+  std::string what;  // "file: variable 'name'", the start of a message about them
+  Index images = 0, rows = 0, cols = 0;
+  bool images_last = true;
+  io::ComplexArray array;
+
+  double value(Index l, Index r, Index c) const {
+    const Index at = images_last ? (r * cols + c) * images + l : (l * rows + r) * cols + c;
+    return array.values[static_cast<size_t>(at)].real();
+  }
+};
+
+std::string variable_words(const io::VariableFile& file, const std::string& name) {
+  return message(file.path().string(), ": variable '", name, "'");
+}
+
+FileImages read_images(const io::VariableFile& file, const DataSetup& setup) {
+  FileImages found;
+  found.what = variable_words(file, setup.variable);
+  found.array = file.read(setup.variable);
+  const auto& shape = found.array.shape;
+  require<IoError>(!found.array.is_complex, found.what,
+                   " is complex, amplitudes or intensities (real numbers) expected");
+  require<IoError>(shape.size() == 3 && found.array.size() > 0, found.what, " has shape ",
+                   io::shape_text(shape), ", a stack of images with three axes expected");
+  found.images_last = setup.image_axis == ImageAxis::kLast;
+  found.images = found.images_last ? shape[2] : shape[0];
+  found.rows = found.images_last ? shape[0] : shape[1];
+  found.cols = found.images_last ? shape[1] : shape[2];
+  return found;
+}
+
+double read_number(const io::VariableFile& file, const std::string& name) {
+  const io::ComplexArray array = file.read(name);
+  const std::string what = variable_words(file, name);
+  require<IoError>(array.size() == 1 && !array.is_complex, what, " has shape ",
+                   io::shape_text(array.shape), ", one real number expected");
+  require<IoError>(std::isfinite(array.values[0].real()), what, " is not finite");
+  return array.values[0].real();
+}
+
+// The images and pixels that are used. Throws on a pixel that makes no sense, naming its place in
+// the file.
+ImageStack cut_images(const FileImages& file, const std::vector<Index>& used, const Region& region,
+                      ImageKind kind) {
+  ImageStack stack{static_cast<Index>(used.size()), region.rows, region.cols, kind, {}};
+  stack.values.reserve(static_cast<size_t>(stack.images * region.rows * region.cols));
+  for (const Index l : used)
+    for (Index r = region.row; r < region.row + region.rows; ++r)
+      for (Index c = region.col; c < region.col + region.cols; ++c) {
+        const double value = file.value(l, r, c);
+        require<IoError>(std::isfinite(value) && value >= 0, file.what, ": image ", l + 1,
+                         ", pixel (", r, ", ", c, ") is ", value,
+                         ", a number of at least 0 expected");
+        stack.values.push_back(value);
+      }
+  return stack;
+}
+
+// Empty where the setup names no pupil, or the one it names is all zero.
+RowMatrix<std::complex<double>> read_pupil(const io::VariableFile& file, const std::string& name,
+                                           const Region& region) {
+  if (name.empty()) return {};
+  const io::ComplexArray array = file.read(name);
+  const bool zero = std::all_of(array.values.begin(), array.values.end(),
+                                [](const auto& value) { return value == 0.0; });
+  if (zero) return {};
+  require<IoError>(array.shape == std::vector<Index>({region.rows, region.cols}),
+                   file.path().string(), ": pupil '", name, "' has shape ",
+                   io::shape_text(array.shape), ", ", region.rows, " x ", region.cols,
+                   " expected, as the images");
+  return Eigen::Map<const RowMatrix<std::complex<double>>>(array.values.data(), region.rows,
+                                                           region.cols);
+}
+
+}  // namespace
+
+PtychographyData read_ptychography(const std::filesystem::path& data_path,
+                                   const std::filesystem::path& setup_path, bool drop_bad) {
+  const PtychographySetup setup = detail::read_setup(setup_path.string());
+  const io::VariableFile file(data_path);
+  const Optics optics = detail::resolve_optics(
+      setup, [&](const std::string& name) { return read_number(file, name); });
+  const FileImages images = read_images(file, setup.data);
+  const auto lights = illuminations(optics, detail::led_places(setup.leds, images.images));
+  const Region region = detail::image_region(setup.data, images.rows, images.cols);
+  const std::vector<Index> used = detail::used_images(setup.leds, lights);
+  std::vector<Illumination> used_lights;
+  for (const Index l : used) used_lights.push_back(lights[static_cast<size_t>(l)]);
+  const auto known_pupil = read_pupil(file, setup.pupil_variable, region);
+  const ImageStack stack = cut_images(images, used, region, setup.data.kind);
+  auto data = detail::numbered_data(stack, optics, used_lights, used, known_pupil);
+  try {
+    detail::check_images(data, drop_bad);
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(images.what, ": ", error.what()));
+  }
+  return data;
+}
+
+}  // namespace udv

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/ptychography_data.hpp"
+
+#include <gtest/gtest.h>
+
+#include "io/temporary_files.hpp"
+#include "support/microscope.hpp"
+#include "support/random_data.hpp"
+#include "udv/io/npy.hpp"
+
+namespace udv {
+namespace {
+
+using Complex = std::complex<float>;
+using testing::disc;
+using testing::error_of;
+using testing::kHigh;
+using testing::kLow;
+using testing::Scene;
+
+constexpr Index kSize = 32, kPixels = kSize * kSize, kImages = 25;
+
+Optics optics() {
+  Optics optics;
+  optics.wavelength_m = 532e-9;
+  optics.numerical_aperture = 0.1;
+  optics.pixel_m = 1.8e-6;
+  optics.led_pitch_mm = 4;
+  optics.led_distance_mm = 90;
+  return optics;
+}
+
+std::vector<Illumination> lights() {
+  return illuminations(optics(), spiral_order(kImages));
+}
+
+/// Intensities of a sample with a bump of phase.
+ImageStack stack() {
+  const PtychographyOperator<Complex> op(2 * kSize, 2 * kSize,
+                                         spectrum_windows(optics(), kSize, kSize, lights()),
+                                         pupil(optics(), kSize, kSize));
+  Vector<Complex> image(4 * kPixels);
+  for (Index i = 0; i < image.size(); ++i)
+    image(i) = std::polar(
+        1.0f, float(std::exp(
+                  -(std::pow(double(i % 64) - 20, 2) + std::pow(double(i / 64) - 40, 2)) / 60)));
+  const Vector<float> amplitudes = testing::amplitudes_of(op, op.from_image(image));
+  ImageStack images{kImages, kSize, kSize, ImageKind::kIntensity, {}};
+  for (const float a : amplitudes) images.values.push_back(double(a) * double(a));
+  return images;
+}
+
+void scale_image(ImageStack& images, Index which, double factor) {
+  for (Index i = 0; i < kPixels; ++i) images.values[size_t(which * kPixels + i)] *= factor;
+}
+
+TEST(PtychographyDataInMemory, HasAmplitudesAndGeometry) {
+  ImageStack images = stack();
+  const PtychographyData data = ptychography_data(images, optics(), lights());
+  EXPECT_EQ(data.rows, 64);
+  EXPECT_EQ(data.used.size(), 25u);
+  EXPECT_EQ(data.windows, spectrum_windows(optics(), kSize, kSize, lights()));
+  EXPECT_FALSE(data.dark.front());
+  EXPECT_TRUE(data.dark.back());
+  EXPECT_TRUE(data.warnings.empty());
+  EXPECT_FLOAT_EQ(data.amplitudes(77), std::sqrt(float(images.values[77])));
+  images.kind = ImageKind::kAmplitude;
+  EXPECT_FLOAT_EQ(ptychography_data(images, optics(), lights(), true).amplitudes(77),
+                  float(images.values[77]));
+}
+
+TEST(PtychographyDataInMemory, LeavesOutBadImagesWhereAsked) {
+  ImageStack images = stack();
+  scale_image(images, 4, 0);
+  scale_image(images, 2, 0.2);
+  EXPECT_EQ(error_of([&] { ptychography_data(images, optics(), lights()); }),
+            "images 5 are all zero or saturated; the option drop-bad leaves them out");
+  const PtychographyData data = ptychography_data(images, optics(), lights(), true);
+  EXPECT_EQ(data.used.size(), 23u);
+  EXPECT_EQ(data.used[2], 3);
+  EXPECT_EQ(data.amplitudes.size(), 23 * kPixels);
+  EXPECT_EQ(data.contradicting, std::vector<Index>{2});
+  EXPECT_EQ(data.warnings, (std::vector<std::string>{
+                               "images 5 are all zero or saturated: left out",
+                               "LEDs 3 contradict the model (far too dark or too bright for their "
+                               "place): left out"}));
+}
+
+TEST(PtychographyDataInMemory, SaysWhatIsWrongWithIt) {
+  const auto message_of = [](const ImageStack& images, size_t count = kImages) {
+    auto some = lights();
+    some.resize(count);
+    return error_of([&] { ptychography_data(images, optics(), some); });
+  };
+  ImageStack images = stack();
+  EXPECT_EQ(message_of(images, 3), "3 lights found, 25 expected, one for each image");
+  images.values[size_t(3 * kPixels + 2 * kSize + 1)] = -1;
+  EXPECT_EQ(message_of(images), "image 4, pixel (2, 1) is -1, a number of at least 0 expected");
+  images.values.pop_back();
+  EXPECT_EQ(message_of(images), "25599 pixels found, 25600 expected, 25 images of 32 x 32");
+  images = stack();
+  std::fill(images.values.begin(), images.values.end(), 0);
+  EXPECT_EQ(message_of(images), "all images are zero");
+  std::fill(images.values.begin(), images.values.end(), 1e20);
+  EXPECT_EQ(message_of(images), "the largest magnitude is 1e+10, between 1e-08 and 1e+08 expected");
+  EXPECT_EQ(message_of({}), "a stack of 0 images of 0 x 0 pixels found, one or more expected");
+}
+
+struct Files {
+  io::TemporaryFolder folder;
+  std::filesystem::path data = folder / "data.npz", setup;
+
+  explicit Files(const ImageStack& images, const std::string& more = "") {
+    io::Array array{{images.images, images.rows, images.cols}, images.values};
+    io::write_npz(data, {{"images", array}});
+    setup = folder.write(
+        "setup.toml",
+        "[optics]\nwavelength_nm = 532\nna = 0.1\nsample_pixel_um = 1.8\nled_pitch_mm = 4\n"
+        "led_distance_mm = 90\nupsampling = 2\n[leds]\norder = \"spiral\"\n[data]\n"
+        "variable = \"images\"\nkind = \"intensity\"\nimage_axis = \"first\"\n" +
+            more);
+  }
+  std::string refusal() const {
+    return folder.error_of([&] { read_ptychography(data, setup); });
+  }
+};
+
+TEST(PtychographyFile, GivesTheSameAsMemory) {
+  const ImageStack images = stack();
+  const Files files(images);
+  const PtychographyData read = read_ptychography(files.data, files.setup);
+  const PtychographyData made = ptychography_data(images, optics(), lights());
+  EXPECT_EQ(read.amplitudes, made.amplitudes);
+  EXPECT_EQ(read.windows, made.windows);
+  EXPECT_EQ(read.pupil, made.pupil);
+  EXPECT_EQ(read.dark, made.dark);
+  EXPECT_EQ(read.used, made.used);
+}
+
+TEST(PtychographyFile, NamesImagesAndPixelsOfTheFile) {
+  ImageStack images = stack();
+  scale_image(images, 4, 0);
+  EXPECT_EQ(Files(images).refusal(),
+            "data.npz: variable 'images': images 5 are all zero or saturated; the option drop-bad "
+            "leaves them out");
+  images = stack();
+  images.values[size_t(3 * kPixels + 9 * kSize + 10)] = -1;
+  EXPECT_EQ(Files(images, "crop = 16\n").refusal(),
+            "data.npz: variable 'images': image 4, pixel (9, 10) is -1, a number of at least 0 "
+            "expected");
+}
+
+TEST(SplitImages, HoldsOutImagesThatTheOthersCover) {
+  const PtychographyData data = ptychography_data(stack(), optics(), lights());
+  const PtychographySplit split = split_images(data, 3, 1);
+  EXPECT_EQ(split.used.op->images(), 22);
+  EXPECT_EQ(split.held_out.op->images(), 3);
+  EXPECT_EQ(split.held_out.dark.size(), 3u);
+  const PtychographyOperator<Complex> all(data.rows, data.cols, data.windows, data.pupil);
+  const Index first = choose_held_out(all, 3, 1).front();
+  EXPECT_EQ(split.held_out.amplitudes.head(kPixels),
+            data.amplitudes.segment(first * kPixels, kPixels));
+  EXPECT_EQ(split_images(data).used.amplitudes, data.amplitudes);
+  EXPECT_EQ(split_images(data).held_out.op, nullptr);
+}
+
+TEST(WindowCorners, AreThoseOfTheImages) {
+  const Scene scene(1);
+  const RowMatrix<double> corners = window_corners(scene.op);
+  EXPECT_EQ(corners.rows(), 9);
+  EXPECT_EQ(corners(5, 1), double(scene.windows[5].col));
+}
+
+TEST(MemoryEstimate, IsLargerForTheGradientMethodAlone) {
+  const Scene scene(1);
+  EXPECT_EQ(memory_estimate(scene.op, 8), 8.0 * 6 * 9 * kLow * kLow + 80.0 * kHigh * kHigh * 8);
+  EXPECT_GT(memory_estimate(scene.op, 8, true), memory_estimate(scene.op, 8));
+}
+
+TEST(ContradictingImages, AreDarkOnesThatShouldBeBrightAndBrightOnesThatShouldBeDark) {
+  Vector<float> amplitudes(5 * 4);
+  const std::vector<float> levels{1, 1.1f, 0.5f, 0.1f, 0.9f};
+  for (Index l = 0; l < 5; ++l) amplitudes.segment(4 * l, 4).setConstant(levels[size_t(l)]);
+  EXPECT_EQ(contradicting_images(amplitudes, 4, {false, false, false, true, true}),
+            (std::vector<Index>{2, 4}));
+}
+
+TEST(HeldOutImages, AreCoveredByTheOthers) {
+  const Scene scene;
+  const auto held = choose_held_out(scene.op, 6, 1);
+  EXPECT_EQ(held.size(), 6u);
+  EXPECT_EQ(choose_held_out(scene.op, 6, 1), held);
+  EXPECT_NE(choose_held_out(scene.op, 6, 2), held);
+  const PtychographyOperator<Complex> lonely(kHigh, kHigh, {{0, 0}, {24, 24}}, disc(9));
+  EXPECT_EQ(error_of([&] { choose_held_out(lonely, 1, 0); }),
+            "holdout: only 0 of 2 images are covered by the others, 1 wanted");
+}
+
+}  // namespace
+}  // namespace udv
