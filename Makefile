@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test deep test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install clean packages
+.PHONY: all demo test deep test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install clean packages pages
 
 all: build/$(PRESET)/bin/udv
 
@@ -11,18 +11,18 @@ packages:
 
 build/$(PRESET)/bin/udv: packages
 	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
-	@cmake --build build/$(PRESET)
+	@scripts/progress build build/$(PRESET)
 
 demo:
 	@scripts/install-packages build web
 	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=OFF -DUDV_BUILD_BENCH=OFF >/dev/null
-	@cmake --build build/$(PRESET)
+	@scripts/progress build build/$(PRESET) udv_cli
 	@build/$(PRESET)/bin/udv demo
 
 test: packages
 	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=ON -DUDV_BUILD_BENCH=OFF >/dev/null
-	@cmake --build build/$(PRESET)
-	@ctest --preset $(PRESET)
+	@scripts/progress build build/$(PRESET)
+	@scripts/progress test $(PRESET)
 
 # The same with the LibTorch component (udv finetune), whose libraries are large: installs them first.
 deep:
@@ -58,19 +58,19 @@ fuzz:
 bench:
 	@scripts/install-packages build test bench
 	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=ON -DUDV_BUILD_BENCH=ON >/dev/null
-	@cmake --build build/$(PRESET)
+	@scripts/progress build build/$(PRESET)
 	@bench/run build/$(PRESET)
 
 asan: packages
 	@cmake --preset asan --log-level=WARNING >/dev/null
-	@cmake --build build/asan
-	@ctest --preset asan
+	@scripts/progress build build/asan
+	@scripts/progress test asan
 
 # What reads other people's bytes, in a third of the time.
 asan-readers: packages
 	@cmake --preset asan --log-level=WARNING >/dev/null
-	@cmake --build build/asan --target test_core test_io
-	@ctest --preset asan -R '^(core|io)\.'
+	@scripts/progress build build/asan test_core test_io
+	@scripts/progress test asan -R '^(core|io)\.'
 
 format:
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
@@ -78,8 +78,17 @@ format:
 check-format:
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
 
-install: all
-	@cmake --install build/$(PRESET)
+# docs/commands.md from the option tables; with `make deep` built before, for all commands.
+pages: all
+	@build/$(PRESET)/bin/udv pages build/$(PRESET)/manual
+	@cp build/$(PRESET)/manual/commands.md docs/commands.md
+
+# For any processor of its kind, as packages are. `cmake --install build/release` installs the build for this machine alone.
+install:
+	@scripts/install-packages build web
+	@cmake --preset portable --log-level=WARNING >/dev/null
+	@scripts/progress build build/portable
+	@cmake --install build/portable
 
 clean:
 	rm -rf build
