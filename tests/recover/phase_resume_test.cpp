@@ -7,7 +7,7 @@
 #include "udv/core/checkpoint.hpp"
 #include "udv/recover/operators/rank_one.hpp"
 #include "udv/recover/phase.hpp"
-#include "udv/recover/run_folder.hpp"
+#include "udv/jobs/write_run.hpp"
 
 namespace udv {
 namespace {

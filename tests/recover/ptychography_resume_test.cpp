@@ -6,7 +6,7 @@
 #include "support/microscope.hpp"
 #include "support/resumed_runs.hpp"
 #include "udv/recover/ptychography.hpp"
-#include "udv/recover/run_folder.hpp"
+#include "udv/jobs/write_run.hpp"
 
 namespace udv {
 namespace {

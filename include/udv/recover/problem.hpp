@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "udv/core/entries.hpp"
@@ -35,6 +36,7 @@ BasicProblem<Scalar> quadratic_sensing(RowMatrix<Scalar> vectors, Reals<Scalar> 
 
 /// The same for any dense matrix and vector of Eigen: column-major ones, maps, blocks, expressions.
 template <typename Measurements, typename Values>
+requires(!std::is_same_v<Measurements, RowMatrix<typename Measurements::Scalar>>)
 BasicProblem<typename Measurements::Scalar> sensing(const Eigen::MatrixBase<Measurements>& A,
                                                     const Eigen::MatrixBase<Values>& b, Index rows,
                                                     Index cols, bool symmetric = false) {
@@ -42,6 +44,7 @@ BasicProblem<typename Measurements::Scalar> sensing(const Eigen::MatrixBase<Meas
   return sensing<Scalar>(RowMatrix<Scalar>(A), Reals<Scalar>(b), rows, cols, symmetric);
 }
 template <typename Vectors, typename Values>
+requires(!std::is_same_v<Vectors, RowMatrix<typename Vectors::Scalar>>)
 BasicProblem<typename Vectors::Scalar> quadratic_sensing(const Eigen::MatrixBase<Vectors>& W,
                                                          const Eigen::MatrixBase<Values>& b) {
   using Scalar = typename Vectors::Scalar;
