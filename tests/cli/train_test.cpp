@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "cli/training_data.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 #include "udv/net/variant.hpp"
 
 namespace udv::cli {

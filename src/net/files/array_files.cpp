@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/array_files.hpp"
+#include "net/files/array_files.hpp"
 
 #include <algorithm>
 #include <cmath>
