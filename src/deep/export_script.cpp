@@ -3,7 +3,7 @@
 
 #include "udv/core/error.hpp"
 #include "udv/deep/torchscript.hpp"
-#include "udv/net/network_file.hpp"
+#include "udv/net/files/network_file.hpp"
 
 namespace udv::deep {
 namespace {

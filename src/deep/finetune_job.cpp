@@ -9,8 +9,8 @@
 #include "deep/finetune_features.hpp"
 #include "jobs/training_files.hpp"
 #include "udv/core/error.hpp"
+#include "udv/net/files/network_file.hpp"
 #include "udv/net/head.hpp"
-#include "udv/net/network_file.hpp"
 
 namespace udv::jobs {
 namespace {

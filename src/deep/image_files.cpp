@@ -137,7 +137,7 @@ ImageSet read_listing(const Listing& listing, Index size) {
   const double bytes = static_cast<double>(set.count) * static_cast<double>(set.pixels());
   require<IoError>(bytes < kMostBytes, listing.files.front().parent_path().parent_path().string(),
                    ": ", set.count, " pictures of ", size, " x ", size,
-                   " do not fit into memory; a smaller --image-size expected");
+                   " do not fit into memory; a smaller image size expected (option image-size)");
   set.bytes.resize(static_cast<size_t>(set.count * set.pixels()));
   std::exception_ptr failure;
   std::mutex guard;

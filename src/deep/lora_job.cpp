@@ -12,7 +12,7 @@
 #include "deep/lora_run.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::jobs {
 namespace {

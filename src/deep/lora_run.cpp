@@ -11,7 +11,7 @@
 #include "jobs/run_json.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::jobs {
 namespace {

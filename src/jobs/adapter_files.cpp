@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "udv/core/error.hpp"
-#include "udv/net/peft.hpp"
+#include "udv/net/files/peft.hpp"
 
 namespace udv::jobs {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "udv/net/adapter.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::jobs {
 

@@ -10,7 +10,7 @@
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/jobs/model_input.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::jobs {
 namespace {

@@ -113,8 +113,9 @@ Run::Run(Session& session, std::string job, std::map<std::string, Setting> confi
   info_.seed = session.seed();
   info_.config["threads"] = static_cast<std::int64_t>(num_threads());
   if (session.options().time_limit > 0) info_.config["time-limit"] = session.options().time_limit;
+  const fs::path out = session.options().out;
   if (session.has_folder())
-    folder_ = std::make_unique<RunFolder>(fs::path(session.options().out) / subfolder);
+    folder_ = std::make_unique<RunFolder>(subfolder.empty() ? out : out / subfolder);
 }
 
 Run::~Run() = default;

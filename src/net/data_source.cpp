@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "net/array_files.hpp"
+#include "net/files/array_files.hpp"
 #include "udv/core/error.hpp"
 
 namespace udv::net {

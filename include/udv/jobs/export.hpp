@@ -6,7 +6,7 @@
 #include <string>
 
 #include "udv/jobs/session.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 namespace udv::jobs {
 

@@ -9,7 +9,7 @@
 
 #include "udv/jobs/session.hpp"
 #include "udv/net/adapter.hpp"
-#include "udv/net/network_file.hpp"
+#include "udv/net/files/network_file.hpp"
 #include "udv/net/prune_budget.hpp"
 #include "udv/net/tensor_pruning.hpp"
 
@@ -28,12 +28,12 @@ void describe(OptionTable& table, PruneInput& input);
 /// or ratio. Any safetensors file: a pattern of tensors, and rank or energy.
 struct PruneOptions {
   net::PruneBudget budget;
-  double ratio = 0;               ///< adapters: parameters after / before at most
+  double ratio = 0;              ///< adapters: parameters after / before at most
   net::RetrainOptions finetune;  ///< training after pruning; the seed is that of the session
-  bool curve = false;             ///< quality against neurons kept
-  bool layered = false;           ///< keep the layers, also where one would be smaller
-  bool compact = false;           ///< PEFT: the own rank of every block instead of zeros
-  std::string tensors;            ///< names of tensors of any safetensors file, with *
+  bool curve = false;            ///< quality against neurons kept
+  bool layered = false;          ///< keep the layers, also where one would be smaller
+  bool compact = false;          ///< PEFT: the own rank of every block instead of zeros
+  std::string tensors;           ///< names of tensors of any safetensors file, with *
 };
 void describe(OptionTable& table, PruneOptions& options);
 
@@ -88,8 +88,8 @@ struct PruneResult {
 };
 
 /// Makes a trained network, an adapter or any file of tensors smaller, to a budget. Throws
-/// OptionError naming settings that do not go together, InvalidArgument where a budget cannot be met,
-/// IoError naming file and place.
+/// OptionError naming settings that do not go together, InvalidArgument where a budget cannot be
+/// met, IoError naming file and place.
 PruneResult prune(const PruneInput& input, const PruneOptions& options, Session& session);
 
 /// The same with a network and data in memory; without `parts` neither a drop, a curve nor

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 namespace udv::net {
 

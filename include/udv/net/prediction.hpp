@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "udv/net/dataset.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 namespace udv::net {
 

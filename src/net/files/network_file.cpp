@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/net/network_file.hpp"
+#include "udv/net/files/network_file.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/adapter_tensors.hpp"
+#include "net/files/adapter_tensors.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/peft_config.hpp"
+#include "net/files/peft_config.hpp"
 
 #include <cmath>
 
