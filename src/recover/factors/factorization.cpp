@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
-#include "core/pack.hpp"
+#include "recover/kernels/pack.hpp"
 #include "udv/core/columns.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"

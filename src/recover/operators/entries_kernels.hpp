@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/pack.hpp"
+#include "recover/kernels/pack.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/types.hpp"
 #include "udv/recover/operators/entries.hpp"

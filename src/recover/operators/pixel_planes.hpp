@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/transpose.hpp"
+#include "recover/kernels/transpose.hpp"
 
 namespace udv {
 

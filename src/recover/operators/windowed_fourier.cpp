@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/pack.hpp"
+#include "recover/kernels/pack.hpp"
 #include "pixel_planes.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"

@@ -33,7 +33,7 @@ struct BasicGradientState {
   bool ball_active = false;
   Index live = 0;            ///< columns above 1 % of the largest
   Index live_since = 0;      ///< iteration at which that number last changed
-  Index grey = 0;            ///< columns between 0.01 % and 1 % of the largest: not decided yet
+  Index undecided = 0;       ///< columns between 0.01 % and 1 % of the largest
   std::vector<Index> names;  ///< original index of each column still present
   GradientStop stop = GradientStop::kRunning;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "lane_fft.hpp"
+#include "recover/kernels/lane_fft.hpp"
 
 #include <fftw3.h>
 
@@ -10,7 +10,7 @@
 #include <numbers>
 #include <utility>
 
-#include "pack.hpp"
+#include "recover/kernels/pack.hpp"
 #include "udv/core/error.hpp"
 
 namespace udv {
@@ -40,20 +40,29 @@ UDV_INLINE Complexes<Real> minus_i(const Complexes<Real>& a, const Complexes<Rea
   return {a.re + b.im, a.im - b.re};
 }
 
-// cos(2 pi k / n) and sin(2 pi k / n) for the compiler: sum of the series, |argument| <= pi.
-constexpr double cosine(int k, int n, bool sine = false) {
+// The angle 2 pi k / n, within [-pi, pi].
+constexpr long double angle(int k, int n) {
   k %= n;
   if (2 * k > n) k -= n;
-  const long double x = 2 * std::numbers::pi_v<long double> * k / n;
-  long double term = sine ? x : 1, sum = 0;
-  for (int i = sine ? 2 : 1; i < 40; i += 2) {
+  return 2 * std::numbers::pi_v<long double> * k / n;
+}
+
+// The series x^n / n! - x^(n + 2) / (n + 2)! + ... for the compiler, from its first term on.
+constexpr double alternating_series(long double x, long double term, int n) {
+  long double sum = 0;
+  for (int i = n + 1; i < 40; i += 2) {
     sum += term;
     term *= -x * x / (i * (i + 1));
   }
   return static_cast<double>(sum);
 }
+// cos(2 pi k / n)
+constexpr double cosine(int k, int n) {
+  return alternating_series(angle(k, n), 1, 0);
+}
+// sin(2 pi k / n)
 constexpr double sine(int k, int n) {
-  return cosine(k, n, true);
+  return alternating_series(angle(k, n), angle(k, n), 1);
 }
 
 /// The transform of R numbers in registers, a_k <- sum_j a_j exp(-2 pi i j k / R).

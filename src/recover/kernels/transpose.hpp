@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "pack.hpp"
+#include "recover/kernels/pack.hpp"
 
 namespace udv {
 
