@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test deep test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install clean packages
+.PHONY: all demo test deep test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install clean packages pages
 
 all: build/$(PRESET)/bin/udv
 
@@ -77,6 +77,11 @@ format:
 
 check-format:
 	@git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
+
+# docs/commands.md from the option tables; with `make deep` built before, for all commands.
+pages: all
+	@build/$(PRESET)/bin/udv pages build/$(PRESET)/manual
+	@cp build/$(PRESET)/manual/commands.md docs/commands.md
 
 # For any processor of its kind, as packages are. `cmake --install build/release` installs the build for this machine alone.
 install:

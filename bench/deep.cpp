@@ -285,12 +285,12 @@ struct Runner {
     options.backbone = arguments.word("backbone", "");
     options.backbone_rate = arguments.number("backbone_lr", 0.0);
     options.clip = arguments.number("clip", 0.0);
-    options.device = arguments.word("device", "cuda");
-    options.precision = arguments.word("precision", "auto");
+    options.placement.device = arguments.word("device", "cuda");
+    options.placement.precision = arguments.word("precision", "auto");
     options.image_size = arguments.number<Index>("size", 224);
     options.fuse = arguments.number<int>("fuse", 0) != 0;
     options.flip = arguments.number<int>("augment", 1) != 0;
-    options.crop = options.flip ? 4 : 0;
+    options.crop = options.flip;
   }
 
   void train() {
@@ -341,7 +341,7 @@ struct Runner {
   void write(const std::string& kind, const net::TrainResult<float>& result, double rate) const {
     std::ostringstream text;
     text << "{\"kind\": \"" << kind << "\", \"variant\": \"" << options.training.variant
-         << "\", \"device\": \"" << options.device << "\", \"optimizer\": \""
+         << "\", \"device\": \"" << options.placement.device << "\", \"optimizer\": \""
          << options.training.optimizer << "\", \"lr\": " << options.training.learning_rate
          << ", \"backbone_lr\": " << options.backbone_rate
          << ", \"batch\": " << options.training.batch << ", \"size\": " << options.image_size

@@ -19,6 +19,8 @@ namespace udv::deep {
 namespace {
 
 using bench::Arguments;
+using text::LlamaConfig;
+using text::Token;
 using Ranks = net::AdapterPruning::Ranks;
 
 LlamaConfig shape_of(const Arguments& arguments) {
@@ -50,13 +52,13 @@ LoraOptions options_of(const Arguments& arguments) {
   return o;
 }
 
-LanguageModel::Place place_of(const Arguments& arguments) {
+Placement placement_of(const Arguments& arguments) {
   return {arguments.word("device", "cuda"), arguments.word("precision", "auto")};
 }
 
 // The second pass over a text of random tokens counts.
 void speed(const Arguments& arguments) {
-  LanguageModel model = LanguageModel::random(shape_of(arguments), place_of(arguments));
+  LanguageModel model = LanguageModel::random(shape_of(arguments), placement_of(arguments));
   const LlamaConfig& c = model.config();
   LoraOptions o = options_of(arguments);
   o.sequence = c.context;

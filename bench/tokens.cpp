@@ -2,8 +2,8 @@
 // The tokens of a text as int32 numbers, for bench_lora. usage: bench_tokens TOKENIZER TEXT OUT
 #include <iostream>
 
-#include "udv/deep/tokenizer.hpp"
 #include "udv/io/file.hpp"
+#include "udv/text/tokenizer.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 4) {
@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const auto tokenizer = udv::deep::read_tokenizer(argv[1]);
+    const auto tokenizer = udv::text::read_tokenizer(argv[1]);
     auto tokens = tokenizer->encode(udv::io::read_bytes(argv[2]));
     if (tokenizer->begin() >= 0) tokens.insert(tokens.begin(), tokenizer->begin());
     udv::io::write_atomically(

@@ -7,6 +7,7 @@ if(UDV_BUILD_CLI)
   if(UDV_WITH_DEEP)
     install(TARGETS udv_deep_cli)
   endif()
+  include(cmake/manual.cmake)
 endif()
 set(udv_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/udv)
 install(EXPORT udv-targets NAMESPACE udv:: DESTINATION ${udv_package_folder})
@@ -18,15 +19,11 @@ if(UDV_WITH_DEEP)
   endif()
   install(EXPORT udv-deep-targets NAMESPACE udv:: DESTINATION ${udv_package_folder})
   install(FILES cmake/torch.cmake DESTINATION ${udv_package_folder})
-  # Libraries that a static udv_deep leaves to whoever links it: name, module of pkg-config.
+  # A library that a static udv_deep leaves to whoever links it.
   get_target_property(udv_deep_links udv_deep LINK_LIBRARIES)
-  foreach(library libjpeg:libjpeg pcre2:libpcre2-8)
-    string(REGEX MATCH "^([^:]+):(.+)$" library ${library})
-    if(PkgConfig::${CMAKE_MATCH_1} IN_LIST udv_deep_links)
-      string(APPEND UDV_DEEP_PACKAGES
-             "pkg_check_modules(${CMAKE_MATCH_1} REQUIRED IMPORTED_TARGET ${CMAKE_MATCH_2})\n")
-    endif()
-  endforeach()
+  if(PkgConfig::libjpeg IN_LIST udv_deep_links)
+    set(UDV_DEEP_PACKAGES "pkg_check_modules(libjpeg REQUIRED IMPORTED_TARGET libjpeg)\n")
+  endif()
 endif()
 configure_file(cmake/udv-deep.cmake.in ${PROJECT_BINARY_DIR}/udv-deep.cmake @ONLY)
 configure_package_config_file(cmake/udv-config.cmake.in ${PROJECT_BINARY_DIR}/udv-config.cmake
@@ -42,7 +39,7 @@ file(RELATIVE_PATH UDV_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
      ${CMAKE_INSTALL_PREFIX})
 # A static library leaves its own libraries to whoever links it; these are linked as they are, so
 # `pkg-config --libs udv` is enough and their private libraries are not needed.
-set(udv_libraries " fmt libzip zlib matio ${hdf5_MODULE_NAME} libpng fftw3 fftw3f openblas tomlplusplus")
+set(udv_libraries " fmt libzip zlib matio ${hdf5_MODULE_NAME} libpng fftw3 fftw3f openblas libpcre2-8 tomlplusplus")
 if(BUILD_SHARED_LIBS)
   set(UDV_PC_REQUIRES_PRIVATE "${udv_libraries}")
 else()

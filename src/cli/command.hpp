@@ -19,8 +19,9 @@ struct Command {
   std::string example;  ///< a whole command line
   OptionTable table;
   std::function<ExitCode()> run;
-  bool takes_config = false;     ///< --config FILE
+  bool takes_config = false;      ///< --config FILE
   bool passes_arguments = false;  ///< another program reads its flags
+  bool hidden = false;            ///< not in the list of commands
 };
 
 /// A command that only has options of its own.

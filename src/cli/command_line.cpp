@@ -8,6 +8,8 @@
 #include <new>
 
 #include "cli/command.hpp"
+#include "cli/help.hpp"
+#include "cli/option_text.hpp"
 #include "jobs/config_file.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
@@ -31,29 +33,15 @@ bool is_written(std::FILE* stream) {
   return written || !open;
 }
 
-std::string flag_text(const Option& option) {
-  return (option.positional ? "" : "--") + option.name;
-}
-
-std::string help_text(const Option& option) {
-  std::string text = option.help;
-  if (!option.unit.empty()) text += ", in " + option.unit;
-  if (!option.choices.empty()) {
-    std::string words;
-    for (const std::string& word : option.choices) words += (words.empty() ? "" : ", ") + word;
-    text += ": " + words;
-  }
-  if (!option.default_text.empty()) text += " [" + option.default_text + "]";
-  return text;
-}
-
 /// The flags of one command while the library reads them.
 class Flags {
  public:
   Flags(CLI::App& program, Command& command) : command_(command) {
     app_ = program.add_subcommand(command.name, command.summary);
     app_->failure_message(CLI::FailureMessage::simple);
-    if (!command.example.empty()) app_->footer("Example: " + command.example);
+    app_->formatter_fn([&command](const CLI::App*, const std::string&, CLI::AppFormatMode) {
+      return command_help(command);
+    });
     if (command.passes_arguments) {
       app_->allow_extras();
       app_->set_help_flag();
@@ -61,9 +49,7 @@ class Flags {
     for (Option& option : command.table.options())
       if (!option.name.empty()) add(option);
     if (command.takes_config)
-      app_->add_option("--config", config_, "TOML file with the names of flags; flags win")
-          ->type_name("FILE")
-          ->group("Run");
+      app_->add_option(flag_text(config_option()), config_)->type_name("FILE");
   }
 
   bool parsed() const { return app_->parsed(); }
@@ -91,18 +77,17 @@ class Flags {
   void add(Option& option) {
     Given& given = given_.emplace_back();
     given.option = &option;
-    const std::string name = flag_text(option), help = help_text(option);
+    const std::string name = flag_text(option);
     if (option.is_switch) {
-      given.flag = app_->add_flag(name, given.truth, help);
+      given.flag = app_->add_flag(name, given.truth);
     } else {
-      given.flag = app_->add_option(name, given.words, help);
+      given.flag = app_->add_option(name, given.words);
       given.flag->type_name(option.value_name)->type_size(1);
       given.flag->allow_extra_args(option.takes_list)->delimiter('\0');
       given.flag->expected(1, option.takes_list ? CLI::detail::expected_max_vector_size : 1);
       given.flag->multi_option_policy(option.takes_list ? CLI::MultiOptionPolicy::TakeAll
                                                         : CLI::MultiOptionPolicy::TakeLast);
     }
-    if (!option.group.empty()) given.flag->group(option.group);
   }
 
   Command& command_;
@@ -116,6 +101,9 @@ class Program {
   explicit Program(std::vector<Command> commands) : commands_(std::move(commands)) {
     app_.set_version_flag("--version", version());
     app_.require_subcommand(1);
+    app_.formatter_fn([this](const CLI::App*, const std::string&, CLI::AppFormatMode) {
+      return program_help(commands_);
+    });
     app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     for (Command& command : commands_) flags_.emplace_back(app_, command);
   }
@@ -143,12 +131,14 @@ class Program {
     return fail(kWrongUsage, error.what() + suggestion(error) + kHelpHint);
   }
 
+  // An option that is no flag goes by its bare name.
   int answer(const OptionError& error) const {
-    bool positional = error.name().empty();
-    for (const Command& command : commands_)
-      for (const Option& option : command.table.options())
-        positional = positional || (option.name == error.name() && option.positional);
-    return fail(kWrongUsage, (positional ? "" : "--") + std::string(error.what()) + kHelpHint);
+    bool is_flag = false;
+    for (size_t c = 0; c < commands_.size(); ++c)
+      for (const Option& option : commands_[c].table.options())
+        is_flag =
+            is_flag || (flags_[c].parsed() && option.name == error.name() && !option.positional);
+    return fail(kWrongUsage, (is_flag ? "--" : "") + std::string(error.what()) + kHelpHint);
   }
 
  private:
@@ -181,8 +171,7 @@ class Program {
   }
 
   std::vector<Command> commands_;
-  CLI::App app_{"Recovers low-rank matrices and trains low-rank networks without being told the rank.",
-                "udv"};
+  CLI::App app_{"", "udv"};
   std::deque<Flags> flags_;
 };
 

@@ -39,7 +39,13 @@ void continue_as_deep_program() {
   execv(deep_program().c_str(), given_arguments);
 }
 
-#ifndef UDV_WITH_DEEP
+#ifdef UDV_WITH_DEEP
+void prefer_deep_program() {}
+#else
+void prefer_deep_program() {
+  continue_as_deep_program();
+}
+
 namespace {
 
 // Flags and help are those of udv-deep.

@@ -14,4 +14,7 @@ bool has_deep_program();
 /// Continues as udv-deep with the same arguments. Returns where it is not there.
 void continue_as_deep_program();
 
+/// The same in udv, and nothing in udv-deep itself.
+void prefer_deep_program();
+
 }  // namespace udv::cli

@@ -3,26 +3,54 @@
 
 #include "cli/commands.hpp"
 #include "cli/deep_program.hpp"
+#include "cli/pages.hpp"
 
+namespace udv::cli {
 namespace {
 
-using udv::cli::Command;
+struct Listed {
+  Command (*make)();
+  const char* example;
+};
 
-constexpr Command (*kCommands[])() = {
-    udv::cli::demo_command,     udv::cli::complete_command,  udv::cli::sense_command,
-    udv::cli::phase_command,    udv::cli::ptycho_command,    udv::cli::train_command,
-    udv::cli::predict_command,  udv::cli::evaluate_command,  udv::cli::sweep_command,
-    udv::cli::prune_command,    udv::cli::inspect_command,   udv::cli::export_command,
-    udv::cli::planted_command,  udv::cli::reproduce_command, udv::cli::report_command,
-    udv::cli::watch_command,    udv::cli::finetune_command,  udv::cli::lora_command,
-    udv::cli::generate_command};
+// In the order of the help.
+constexpr Listed kCommands[] = {
+    {demo_command, "udv demo"},
+    {complete_command, "udv complete ratings.csv --predict pairs.csv --out ratings"},
+    {sense_command, "udv sense A.npy b.npy --shape 40,30"},
+    {phase_command, "udv phase A.npy b.npy --out phase"},
+    {ptycho_command, "udv ptycho data.mat --setup microscope.toml --out image"},
+    {train_command, "udv train houses.csv --target price --out model"},
+    {predict_command, "udv predict model new-houses.csv --out predictions"},
+    {evaluate_command, "udv evaluate model test-houses.csv"},
+    {sweep_command, "udv sweep rates.toml --out sweep --resume"},
+    {prune_command, "udv prune model --max-drop 0.5% --data houses.csv --out small"},
+    {inspect_command, "udv inspect model/model.safetensors"},
+    {export_command, "udv export model --to onnx --out exported"},
+    {planted_command, "udv planted completion --rows 100 --rank 3 --measurements 2000"},
+    {reproduce_command, "udv reproduce fig1-stepsize --quick"},
+    {report_command, "udv report udv-runs --out runs.html"},
+    {watch_command, "udv watch model --port 8080"},
+    {finetune_command, "udv finetune --data photos --backbone features.pt --out head"},
+    {lora_command, "udv lora --model llama --train a.txt --eval b.txt --out adapter"},
+    {generate_command, "udv generate --model llama --adapter adapter --prompt 'Once upon a time'"}};
+
+std::vector<Command> all_commands() {
+  std::vector<Command> commands;
+  for (const Listed& listed : kCommands) {
+    commands.push_back(listed.make());
+    commands.back().example = listed.example;
+  }
+  return commands;
+}
 
 }  // namespace
+}  // namespace udv::cli
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not an end
   udv::cli::remember_arguments(argv);
-  std::vector<Command> commands;
-  for (Command (*const make)() : kCommands) commands.push_back(make());
+  std::vector<udv::cli::Command> commands = udv::cli::all_commands();
+  commands.push_back(udv::cli::pages_command(udv::cli::all_commands));
   return udv::cli::run_program(std::move(commands), {argv + 1, argv + argc});
 }

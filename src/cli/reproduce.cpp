@@ -81,8 +81,7 @@ ExitCode run_reproduce(const ReproduceSettings& settings) {
   if (!settings.terminal.quiet) options.finished = print_outcome;
   Terminal terminal("reproduce", settings.terminal, run);
   catch_interrupts();
-  const jobs::ReproduceResult result =
-      jobs::reproduce(settings.input, options, terminal.session());
+  const jobs::ReproduceResult result = jobs::reproduce(settings.input, options, terminal.session());
   if (result.outcome != jobs::Outcome::kInterrupted) leave_page(result, settings);
   return terminal.exit_code(result.outcome, result.folder);
 }

@@ -47,9 +47,9 @@ ExitCode run_watch(const WatchOptions& options) {
 }  // namespace
 
 Command watch_command() {
-  return plain_command(
-      "watch", "Follow a running job on a local page: progress, objective, spectrum, rank",
-      run_watch);
+  return plain_command("watch",
+                       "Follow a running job on a local page: progress, objective, spectrum, rank",
+                       run_watch);
 }
 
 }  // namespace udv::cli

@@ -13,19 +13,23 @@ using torch::Tensor;
 
 constexpr Index kBackboneSize = 224;
 constexpr Index kEvaluationBatch = 256;
+constexpr Index kCropShare = 8;  // pictures move by up to this part of their height
 
-Place place_of(const FinetuneOptions& options) {
-  const torch::Device device = device_named(options.device);
-  return {device, type_named(options.precision, device)};
+DeviceAndType device_and_type(const FinetuneOptions& options) {
+  const torch::Device device = device_named(options.placement.device);
+  return {device, type_named(options.placement.precision, device)};
 }
 
 }  // namespace
 
 Classifier::Classifier(const FinetuneOptions& options, const ImageData& data)
-    : options_(options), data_(data), place_(place_of(options)) {
+    : options_(options), data_(data), where_(device_and_type(options)) {
   if (!options_.backbone.empty() && options_.image_size == 0) options_.image_size = kBackboneSize;
+  const Index count = data.training.count;
+  Index& batch = options_.training.batch;
+  batch = batch > 0 ? std::min(batch, count) : count;
   torch::manual_seed(options_.training.seed);
-  body_ = make_body(options_, data.training.channels, place_);
+  network_ = make_feature_network(options_, data.training.channels, where_);
   make_head();
   make_batches();
 }
@@ -33,47 +37,47 @@ Classifier::Classifier(const FinetuneOptions& options, const ImageData& data)
 void Classifier::make_head() {
   net::TrainOptions& o = options_.training;
   const net::Variant& variant = net::variant_named(o.variant);
-  if (o.hidden == 0) o.hidden = body_->num_features();
+  if (o.hidden == 0) o.hidden = network_->num_features();
   if (!variant.has_hidden()) o.hidden = 0;
   net::Network<float> head(
-      variant, net::Sizes{body_->num_features(), o.hidden, data_.training.classes}, o.bias);
+      variant, net::Sizes{network_->num_features(), o.hidden, data_.training.classes}, o.bias);
   initialise(head, o.initialisation, o.seed);
   set_head(head);
 }
 
 void Classifier::make_batches() {
   BatchOptions how;
-  how.device = place_.device;
-  how.type = place_.type;
-  how.channels = body_->channels();
+  how.device = where_.device;
+  how.type = where_.type;
+  how.channels = network_->channels();
   how.size = options_.image_size;
-  how.channels_last = place_.device.is_cuda();
+  how.channels_last = where_.device.is_cuda();
   test_ = std::make_unique<ImageBatches>(data_.test, how);
   how.flip = options_.flip;
-  how.crop = options_.crop;
+  how.crop = options_.crop ? std::max<Index>(1, data_.training.height / kCropShare) : 0;
   training_ = std::make_unique<ImageBatches>(data_.training, how);
 }
 
 void Classifier::set_head(const net::Network<float>& head) {
-  require(head.sizes().inputs == body_->num_features() &&
+  require(head.sizes().inputs == network_->num_features() &&
               head.sizes().outputs == data_.training.classes,
-          "a head of ", to_string(head.sizes()), " found, ", body_->num_features(), " inputs and ",
-          data_.training.classes, " outputs expected");
+          "a head of ", to_string(head.sizes()), " found, ", network_->num_features(),
+          " inputs and ", data_.training.classes, " outputs expected");
   head_network_ = std::make_unique<net::Network<float>>(head);
   options_.training.variant = head.variant().name;
   options_.training.hidden = head.sizes().hidden;
   head_ = std::make_shared<UDVLinearImpl>(head);
-  head_->to(place_.device);
+  head_->to(where_.device);
 }
 
 Tensor Classifier::features(const ImageSet& set, Index first, Index count) const {
   const torch::NoGradGuard no_grad;
   const ImageBatches& batches = &set == &data_.test ? *test_ : *training_;
-  body_->set_training(false);
+  network_->set_training(false);
   Tensors pieces;
   for (Index at = first; at < first + count; at += kEvaluationBatch)
     pieces.push_back(
-        body_->forward(batches.plain(at, std::min(first + count, at + kEvaluationBatch))));
+        network_->forward(batches.plain(at, std::min(first + count, at + kEvaluationBatch))));
   return torch::cat(pieces);
 }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "deep/body.hpp"
+#include "deep/feature_network.hpp"
 #include "deep/image_batches.hpp"
 
 namespace udv::deep {
 
-/// Pictures to classes: a body, then a head, on their device, with the pictures to learn from and
-/// to test on.
+/// Pictures to classes: a network that makes features, then a head, on their device, with the
+/// pictures to learn from and to test on.
 class Classifier {
  public:
   /// The pictures have to outlive the object. Throws IoError where there is no such device.
   Classifier(const FinetuneOptions& options, const ImageData& data);
 
   const FinetuneOptions& options() const { return options_; }  ///< sizes as they were found to be
-  const Place& place() const { return place_; }
-  Body& body() const { return *body_; }
+  const torch::Device& device() const { return where_.device; }
+  FeatureNetwork& network() const { return *network_; }
   const std::shared_ptr<UDVLinearImpl>& head() const { return head_; }
   ImageBatches& training() const { return *training_; }
   ImageBatches& test() const { return *test_; }
@@ -39,8 +39,8 @@ class Classifier {
 
   FinetuneOptions options_;
   const ImageData& data_;
-  Place place_;
-  std::unique_ptr<Body> body_;
+  DeviceAndType where_;
+  std::unique_ptr<FeatureNetwork> network_;
   std::unique_ptr<net::Network<float>> head_network_;
   std::shared_ptr<UDVLinearImpl> head_;
   std::unique_ptr<ImageBatches> training_, test_;

@@ -12,13 +12,13 @@ using torch::Tensor;
 
 void FinetuneOptions::validate() const {
   training.validate();
-  require(!training.shrink, "finetune: shrinking while training is part of udv train alone");
+  require(!training.shrink, "finetune: shrink is a setting of train alone");
   require(backbone_rate >= 0 && std::isfinite(backbone_rate), "finetune: backbone rate is ",
           backbone_rate, ", a number of at least 0 expected");
   require(clip >= 0 && std::isfinite(clip), "finetune: clip is ", clip,
           ", a number of at least 0 expected");
-  require(crop >= 0, "finetune: crop is ", crop, ", at least 0 expected");
   require(image_size >= 0, "finetune: image size is ", image_size, ", at least 0 expected");
+  const std::string& precision = placement.precision;
   require(precision == "auto" || precision == "single" || precision == "bf16",
           "finetune: precision '", precision, "' found, one of auto, single, bf16 expected");
   require(replace.empty() || backbone.empty(),
@@ -30,8 +30,10 @@ struct Finetuner::Parts {
   Classifier classifier;
   std::unique_ptr<Learner> learner;  ///< of the latest training
 
-  Body& body() const { return classifier.body(); }
-  Tensors body_values() const { return learner ? learner->body_values() : body().parameters(); }
+  FeatureNetwork& network() const { return classifier.network(); }
+  Tensors network_values() const {
+    return learner ? learner->network_values() : network().parameters();
+  }
 };
 
 namespace {
@@ -56,18 +58,18 @@ Finetuner::~Finetuner() = default;
 Finetuner::Finetuner(Finetuner&&) noexcept = default;
 
 Index Finetuner::num_features() const {
-  return parts_->body().num_features();
+  return parts_->network().num_features();
 }
 
 Index Finetuner::num_parameters() const {
   Index count = 0;
-  for (const Tensor& values : parts_->body().parameters()) count += values.numel();
+  for (const Tensor& values : parts_->network().parameters()) count += values.numel();
   for (const Tensor& values : parts_->classifier.head()->parameters()) count += values.numel();
   return count;
 }
 
 const std::string& Finetuner::device() const {
-  return parts_->classifier.options().device;
+  return parts_->classifier.options().placement.device;
 }
 
 RowMatrix<float> Finetuner::features(const ImageSet& set, Index first, Index count) {
@@ -78,7 +80,7 @@ RowMatrix<float> Finetuner::features(const ImageSet& set, Index first, Index cou
 
 FinetuneResult Finetuner::train(const FinetuneHooks& hooks) {
   Classifier& classifier = parts_->classifier;
-  require(classifier.options().backbone.empty() || classifier.options().trainable,
+  require(!classifier.options().frozen(),
           "finetune: a frozen backbone gives features, its head is trained by net");
   const BlasThreads threads;
   return guarded("finetune", [&] {
@@ -102,21 +104,21 @@ void Finetuner::set_head(const net::Network<float>& head) {
 }
 
 std::vector<NamedArray> Finetuner::arrays() const {
-  return parts_->body().arrays(parts_->body_values());
+  return parts_->network().arrays(parts_->network_values());
 }
 
 void Finetuner::load_arrays(const std::vector<NamedArray>& arrays,
                             const std::vector<BlockInfo>& blocks) {
-  parts_->body().load(arrays, blocks);
+  parts_->network().load(arrays, blocks);
   parts_->learner.reset();
 }
 
 std::vector<BlockInfo> Finetuner::blocks() const {
-  return parts_->body().blocks();
+  return parts_->network().blocks();
 }
 
 void Finetuner::save_backbone(const std::string& path) const {
-  parts_->body().save(path, parts_->body_values());
+  parts_->network().save(path, parts_->network_values());
 }
 
 }  // namespace udv::deep

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "deep/finetune_checkpoint.hpp"
+#include "deep/finetune_state.hpp"
 #include "deep/runtime.hpp"
-#include "deep/watch.hpp"
+#include "deep/training_clock.hpp"
 #include "udv/net/head.hpp"
 
 namespace udv::deep {
@@ -37,18 +37,18 @@ class Run {
         options_(classifier.options().training),
         size_(classifier.training().size()),
         batches_((size_ + options_.batch - 1) / options_.batch),
-        watch_(hooks.observer, classifier.place().device),
-        loss_sum_(torch::zeros(
-            {}, torch::TensorOptions(torch::kFloat64).device(classifier.place().device))) {}
+        clock_(hooks.observer, classifier.device()),
+        loss_sum_(
+            torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(classifier.device()))) {}
 
   FinetuneResult run() {
     if (!hooks_.resume.empty()) restore();
     while (stop_ == TrainStop::kDone && state_.epoch < options_.epochs) run_epoch();
-    state_.seconds = watch_.seconds();
+    state_.seconds = clock_.seconds();
     if (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit) save();
     classifier_.take_head();
     FinetuneResult result{{classifier_.head_network(), state_.history, stop_}, 0};
-    average(options_.average_last, result.training);
+    average(options_.averaged_epochs(net::Task::kClassification), result.training);
     result.training.seconds = state_.seconds;
     result.training.steps = learner_.steps();
     result.images_per_second = timed_images_ / std::max(state_.learning_seconds, 1e-9);
@@ -59,11 +59,11 @@ class Run {
   void run_epoch() {
     classifier_.training().start_epoch(options_.seed, state_.epoch);
     rate_ = options_.schedule.rate(options_.learning_rate, state_.epoch, options_.epochs);
-    const auto began = Watch::Clock::now();
-    classifier_.body().set_training(true);
+    const auto began = TrainingClock::Clock::now();
+    classifier_.network().set_training(true);
     while (stop_ == TrainStop::kDone && state_.batch < batches_) step();
     const double sum = loss_sum_.item<double>();  // waits for the device
-    state_.learning_seconds += Watch::since(began);
+    state_.learning_seconds += TrainingClock::since(began);
     // Libraries are loaded and kernels chosen in the first epoch: it does not count for the rate.
     if (++epochs_here_ == 1 && state_.epoch + 1 < options_.epochs)
       timed_images_ = state_.learning_seconds = 0;
@@ -87,7 +87,7 @@ class Run {
     record.iteration = state_.epoch * size_ + state_.batch * options_.batch;
     record.rank = options_.hidden;
     record.step = rate_;
-    watch_.look(loss, record, stop_);
+    clock_.look(loss, record, stop_);
   }
 
   void end_epoch(double sum) {
@@ -102,14 +102,14 @@ class Run {
     record.learning_rate = rate_;
     record.live_width = net::live_width(head);
     record.effective_rank = net::effective_rank(net::quick_spectrum(head));
-    record.seconds = watch_.seconds();
+    record.seconds = clock_.seconds();
     state_.history.push_back(record);
     state_.batch = 0;
     loss_sum_.zero_();
     if (!std::isfinite(score.loss)) stop_ = TrainStop::kDiverged;
     if (hooks_.epoch && stop_ == TrainStop::kDone)
       hooks_.epoch(record, head, classifier_.test_dataset(seen));
-    state_.seconds = watch_.seconds();
+    state_.seconds = clock_.seconds();
     if (stop_ == TrainStop::kDone && state_.epoch < options_.epochs) save();
     BlasThreads::use_all();  // the hooks may have used net
   }
@@ -117,15 +117,15 @@ class Run {
   void save() {
     if (!hooks_.save) return;
     state_.loss_sum = loss_sum_.item<double>();
-    hooks_.save(checkpoint_bytes(state_, learner_.state(), hooks_.settings));
+    hooks_.save(to_bytes(state_, learner_.state()));
   }
 
   void restore() {
     Tensors arrays = learner_.state();
-    state_ = read_checkpoint(hooks_.resume, hooks_.settings, arrays);
+    state_ = finetune_state_from_bytes(hooks_.resume, arrays);
     learner_.load_state(arrays);
     loss_sum_.fill_(state_.loss_sum);
-    watch_.go_on_from(state_.seconds);
+    clock_.resume_from(state_.seconds);
   }
 
   Classifier& classifier_;
@@ -133,7 +133,7 @@ class Run {
   const FinetuneHooks& hooks_;
   const net::TrainOptions& options_;
   Index size_, batches_;
-  Watch watch_;
+  TrainingClock clock_;
   Tensor loss_sum_;
   FinetuneState state_;
   Index epochs_here_ = 0;

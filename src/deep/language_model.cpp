@@ -11,6 +11,8 @@
 namespace udv::deep {
 namespace {
 
+using text::LlamaConfig;
+using text::Token;
 using torch::Tensor;
 
 constexpr Index kLongestDefault = 1024;
@@ -114,9 +116,9 @@ LanguageModel::LanguageModel(std::unique_ptr<Parts> parts) : parts_(std::move(pa
 LanguageModel::~LanguageModel() = default;
 LanguageModel::LanguageModel(LanguageModel&&) noexcept = default;
 
-LanguageModel LanguageModel::random(const LlamaConfig& config, const Place& place,
+LanguageModel LanguageModel::random(const LlamaConfig& config, const Placement& placement,
                                     double deviation) {
-  auto parts = std::make_unique<Parts>(config, place);
+  auto parts = std::make_unique<Parts>(config, placement);
   parts->model.randomise(deviation);
   return LanguageModel(std::move(parts));
 }
@@ -137,6 +139,10 @@ std::string LanguageModel::fingerprint() const {
 
 void LanguageModel::add_adapters(const AdapterOptions& options, std::uint64_t seed) {
   parts_->model.add_adapters(options, seed);
+}
+
+void LanguageModel::check_adapters(const AdapterOptions& options) const {
+  parts_->model.check_adapters(options);
 }
 
 net::Adapter LanguageModel::adapter() const {

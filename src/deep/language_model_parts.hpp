@@ -8,9 +8,10 @@
 namespace udv::deep {
 
 struct LanguageModel::Parts {
-  Parts(const LlamaConfig& config, const Place& place)
-      : device(device_named(place.device)),
-        model(config, torch::TensorOptions(type_named(place.precision, device)).device(device)) {}
+  Parts(const text::LlamaConfig& config, const Placement& placement)
+      : device(device_named(placement.device)),
+        model(config,
+              torch::TensorOptions(type_named(placement.precision, device)).device(device)) {}
 
   torch::Device device;
   Llama model;
@@ -19,7 +20,7 @@ struct LanguageModel::Parts {
 /// Windows of a text: inputs [k L, k L + L) and the tokens after them.
 class TextWindows {
  public:
-  TextWindows(const std::vector<Token>& text, Index sequence, const torch::Device& device);
+  TextWindows(const std::vector<text::Token>& text, Index sequence, const torch::Device& device);
 
   Index sequence() const { return sequence_; }
   Index count() const { return count_; }                                 ///< whole windows
@@ -34,7 +35,7 @@ class TextWindows {
  private:
   Batch slices(const std::vector<Index>& begins, Index length) const;
 
-  const std::vector<Token>& text_;
+  const std::vector<text::Token>& text_;
   Index sequence_, count_;
   torch::Device device_;
 };

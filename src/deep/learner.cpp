@@ -16,7 +16,7 @@ Tensors learning(Tensors parameters, bool channels_last) {
 }
 
 Projector projector_of(const Classifier& classifier) {
-  auto blocks = classifier.body().udv_modules();
+  auto blocks = classifier.network().udv_modules();
   blocks.insert(blocks.begin(), classifier.head());
   return Projector(blocks);
 }
@@ -31,11 +31,11 @@ Optimizer rule_of(const Classifier& classifier, const Tensors& parameters) {
 // The projector moves the arrays of blocks, so it comes before the rules.
 Learner::Learner(const Classifier& classifier)
     : classifier_(classifier),
-      body_parameters_(
-          learning(classifier.body().parameters(), classifier.place().device.is_cuda())),
+      network_parameters_(
+          learning(classifier.network().parameters(), classifier.device().is_cuda())),
       projector_(projector_of(classifier)),
       head_rule_(rule_of(classifier, classifier.head()->parameters())),
-      body_rule_(rule_of(classifier, body_parameters_)) {
+      network_rule_(rule_of(classifier, network_parameters_)) {
   projector_.project();
 }
 
@@ -44,28 +44,28 @@ Tensor Learner::step(Index begin, Index end, double rate) {
   torch::manual_seed(o.training.seed * 1000003 +
                      static_cast<std::uint64_t>(steps()));  // dropout in the backbone
   const auto [x, labels] = classifier_.training().training(begin, end);
-  const Tensor loss =
-      torch::cross_entropy_loss(classifier_.head()->forward(classifier_.body().forward(x)), labels);
+  const Tensor loss = torch::cross_entropy_loss(
+      classifier_.head()->forward(classifier_.network().forward(x)), labels);
   head_rule_.zero_grad();
-  body_rule_.zero_grad();
+  network_rule_.zero_grad();
   loss.backward();
-  if (o.clip > 0) body_rule_.clip_gradients(o.clip);
+  if (o.clip > 0) network_rule_.clip_gradients(o.clip);
   const double share = o.backbone_rate > 0 ? o.backbone_rate / o.training.learning_rate : 1;
   head_rule_.step(rate);
-  body_rule_.step(rate * share);
+  network_rule_.step(rate * share);
   projector_.project();
   return loss.detach();
 }
 
-Tensors Learner::body_values() const {
+Tensors Learner::network_values() const {
   Tensors all;
-  for (size_t i = 0; i < body_parameters_.size(); ++i) all.push_back(body_rule_.master(i));
+  for (size_t i = 0; i < network_parameters_.size(); ++i) all.push_back(network_rule_.master(i));
   return all;
 }
 
 Tensors Learner::state() const {
-  Tensors all = classifier_.body().buffers();
-  for (const Optimizer* rule : {&head_rule_, &body_rule_})
+  Tensors all = classifier_.network().buffers();
+  for (const Optimizer* rule : {&head_rule_, &network_rule_})
     for (const Tensor& values : rule->state()) all.push_back(values);
   return all;
 }
@@ -76,9 +76,10 @@ void Learner::load_state(const Tensors& state) {
     const auto begin = at;
     return Tensors(begin, at += static_cast<std::ptrdiff_t>(count));
   };
-  const Tensors buffers = classifier_.body().buffers(), loaded = take(buffers.size());
+  const Tensors buffers = classifier_.network().buffers(), loaded = take(buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) buffers[i].detach().copy_(loaded[i]);
-  for (Optimizer* rule : {&head_rule_, &body_rule_}) rule->load_state(take(rule->state().size()));
+  for (Optimizer* rule : {&head_rule_, &network_rule_})
+    rule->load_state(take(rule->state().size()));
 }
 
 }  // namespace udv::deep

@@ -9,15 +9,15 @@ namespace udv::deep {
 /// Steps of all layers of a classifier at once: gradient, both optimizers, projection.
 class Learner {
  public:
-  /// The classifier has to outlive the object; its body and head stay the same ones meanwhile.
+  /// The classifier has to outlive the object; its network and head stay the same ones meanwhile.
   explicit Learner(const Classifier& classifier);
 
   /// A step on pictures begin .. end - 1 of the epoch. Returns the loss, without waiting for it.
   torch::Tensor step(Index begin, Index end, double rate);
   Index steps() const { return head_rule_.steps(); }
 
-  /// The body's parameters in full precision.
-  Tensors body_values() const;
+  /// The parameters of the network before the head in full precision.
+  Tensors network_values() const;
 
   /// What an exact continuation needs, and back.
   Tensors state() const;
@@ -25,9 +25,9 @@ class Learner {
 
  private:
   const Classifier& classifier_;
-  Tensors body_parameters_;
+  Tensors network_parameters_;
   Projector projector_;
-  Optimizer head_rule_, body_rule_;
+  Optimizer head_rule_, network_rule_;
 };
 
 }  // namespace udv::deep

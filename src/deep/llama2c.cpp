@@ -7,6 +7,7 @@
 namespace udv::deep {
 namespace {
 
+using text::LlamaConfig;
 using torch::Tensor;
 
 constexpr size_t kHeader = 7 * sizeof(std::int32_t);
@@ -81,12 +82,12 @@ Tensor pairs_to_halves(const Tensor& W, Index head_dim) {
 }  // namespace
 
 LanguageModel LanguageModel::from_llama2c(const std::string& name, std::string_view bytes,
-                                          const Place& place) {
+                                          const Placement& placement) {
   const LlamaConfig c = read_config(name, bytes);
   const Index q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
   Cursor cursor(name, bytes);
   Cursor(cursor).skip(c.parameters() + c.context * c.head_dim);  // before memory is taken
-  auto parts = std::make_unique<Parts>(c, place);
+  auto parts = std::make_unique<Parts>(c, placement);
   const torch::NoGradGuard no_grad;
   std::map<std::string, Tensor> arrays;
   for (const auto& [key, values] : parts->model.arrays()) arrays[key] = values;

@@ -13,8 +13,9 @@ namespace {
 using torch::Tensor;
 
 // "q" is the matrix whose name ends in "q_proj".
-AdaptedLinear& linear_named(Llama::Layer& layer, const std::string& module) {
-  for (AdaptedLinear* linear : layer.linears())
+template <typename Layer>
+auto& linear_named(Layer& layer, const std::string& module) {
+  for (auto* linear : layer.linears())
     if (linear->name.ends_with("." + module + "_proj")) return *linear;
   throw InvalidArgument(
       message("module '", module, "' found, one of q, k, v, o, gate, up, down expected"));
@@ -69,8 +70,19 @@ void AdapterOptions::validate() const {
   require(!modules.empty(), "no modules found, some of q, k, v, o, gate, up, down expected");
 }
 
-void Llama::add_adapters(const AdapterOptions& options, std::uint64_t seed) {
+void Llama::check_adapters(const AdapterOptions& options) const {
   options.validate();
+  for (const Layer& layer : layers_)
+    for (const std::string& module : options.modules) {
+      const AdaptedLinear& linear = linear_named(layer, module);
+      const Index most = std::max(linear.weight.size(0), linear.weight.size(1));
+      require(options.rank <= most, "rank ", options.rank, " found, up to ", most, " expected for ",
+              linear.name);
+    }
+}
+
+void Llama::add_adapters(const AdapterOptions& options, std::uint64_t seed) {
+  check_adapters(options);
   for (Layer& layer : layers_)
     for (AdaptedLinear* linear : layer.linears()) linear->adapter = nullptr;
   Random random(seed, kStreamWeights);
@@ -78,9 +90,6 @@ void Llama::add_adapters(const AdapterOptions& options, std::uint64_t seed) {
   for (Layer& layer : layers_)
     for (const std::string& module : options.modules) {
       AdaptedLinear& linear = linear_named(layer, module);
-      const Index most = std::max(linear.weight.size(0), linear.weight.size(1));
-      require(options.rank <= most, "rank ", options.rank, " found, up to ", most, " expected for ",
-              linear.name);
       linear.adapter = make_block(linear, options.rank, options.variant());
       RowMatrix<float> A(options.rank, linear.weight.size(1));
       random.fill_normal(A);

@@ -4,7 +4,7 @@
 
 #include "deep/language_model_parts.hpp"
 #include "deep/state_archive.hpp"
-#include "deep/watch.hpp"
+#include "deep/training_clock.hpp"
 #include "udv/core/random.hpp"
 #include "udv/deep/optimizer.hpp"
 
@@ -12,6 +12,7 @@ namespace udv::deep {
 namespace {
 
 using net::TrainStop;
+using text::Token;
 using torch::Tensor;
 
 constexpr int kHistoryColumns = 6;
@@ -48,7 +49,7 @@ class LoraRun {
             std::min(o_.batch, micro_batch_size(o_.micro_batch, text.sequence(), model.device()))),
         rule_(model.adapter_parameters(), o_.optimizer, o_.rule),
         projector_(model.adapter_blocks()),
-        watch_(hooks.observer, model.device()),
+        clock_(hooks.observer, model.device()),
         loss_sum_(torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(model.device()))) {}
 
   LoraResult run() {
@@ -59,7 +60,7 @@ class LoraRun {
       restore();
     while (stop_ == TrainStop::kDone && epoch_ < o_.epochs) run_epoch();
     if (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit) save();
-    return {history_, stop_, watch_.seconds(), timed_tokens_ / std::max(timed_seconds_, 1e-9),
+    return {history_, stop_, clock_.seconds(), timed_tokens_ / std::max(timed_seconds_, 1e-9),
             peak_memory(model_.device())};
   }
 
@@ -70,7 +71,7 @@ class LoraRun {
     rate_ = o_.schedule.rate(o_.learning_rate, epoch_, o_.epochs);
     order_ = Random(o_.seed, kStreamBatches + 16 * static_cast<std::uint64_t>(epoch_))
                  .permutation(text_.count());
-    const auto began = Watch::Clock::now();
+    const auto began = TrainingClock::Clock::now();
     const Index first = step_;
     while (stop_ == TrainStop::kDone && step_ < steps_per_epoch()) {
       make_step();
@@ -78,7 +79,7 @@ class LoraRun {
       look();
     }
     const double sum = loss_sum_.item<double>();  // waits for the device
-    const double took = Watch::since(began);
+    const double took = TrainingClock::since(began);
     const auto tokens = static_cast<double>(std::min(text_.count(), step_ * o_.batch) -
                                             std::min(text_.count(), first * o_.batch));
     count_time(tokens * static_cast<double>(text_.sequence()), took);
@@ -123,7 +124,7 @@ class LoraRun {
         (epoch_ * text_.count() + std::min(text_.count(), step_ * o_.batch)) * text_.sequence();
     record.rank = o_.adapter.rank;
     record.step = rate_;
-    watch_.look(last_loss_, record, stop_);
+    clock_.look(last_loss_, record, stop_);
   }
 
   void record_epoch(double train_loss, double rate) {
@@ -135,7 +136,7 @@ class LoraRun {
                   micro_batch_size(o_.micro_batch, evaluation_.sequence(), model_.device()));
     record.learning_rate = epoch_ == 0 ? 0 : rate_;
     record.tokens_per_second = rate;
-    record.seconds = watch_.seconds();
+    record.seconds = clock_.seconds();
     history_.push_back(record);
     if (!std::isfinite(record.eval_loss) || is_lost(record.eval_loss)) stop_ = TrainStop::kDiverged;
     if (hooks_.epoch) hooks_.epoch(record);
@@ -151,23 +152,23 @@ class LoraRun {
   void save() const {
     if (!hooks_.save) return;
     const Tensor numbers = torch::tensor({static_cast<double>(epoch_), static_cast<double>(step_),
-                                          loss_sum_.item<double>(), watch_.seconds()},
+                                          loss_sum_.item<double>(), clock_.seconds()},
                                          torch::kFloat64);
     std::vector<Tensor> arrays{numbers, history_tensor(history_)};
     for (const Tensor& values : rule_.state()) arrays.push_back(values);
-    hooks_.save(pack_arrays(hooks_.settings, arrays));
+    hooks_.save(pack_arrays(arrays));
   }
 
   void restore() {
-    auto arrays = unpack_arrays(hooks_.resume, hooks_.settings, "udv lora");
+    const auto arrays = unpack_arrays(hooks_.resume);
     require(arrays.size() > 2 && arrays[0].numel() == 4 && arrays[1].dim() == 2 &&
                 arrays[1].size(1) == kHistoryColumns,
-            "not a checkpoint of udv lora");
+            "not a checkpoint of this training");
     const auto number = [&](int i) { return arrays[0][i].item<double>(); };
     epoch_ = static_cast<Index>(number(0));
     step_ = static_cast<Index>(number(1));
     loss_sum_.fill_(number(2));
-    watch_.go_on_from(number(3));
+    clock_.resume_from(number(3));
     history_ = history_from(arrays[1]);
     rule_.load_state({arrays.begin() + 2, arrays.end()});
   }
@@ -179,7 +180,7 @@ class LoraRun {
   Index micro_batch_;
   Optimizer rule_;
   Projector projector_;
-  Watch watch_;
+  TrainingClock clock_;
   Tensor loss_sum_, last_loss_;
 
   Index epoch_ = 0, step_ = 0, epochs_here_ = 0;

@@ -18,8 +18,8 @@ torch::Device device_named(const std::string& name) {
   if (name == "cpu") return torch::kCPU;
   require(name == "cuda", "device '", name, "' found, cpu or cuda expected");
   require<IoError>(torch::cuda::is_available(),
-                   "--device cuda: no CUDA device here that this LibTorch can use; --device cpu "
-                   "works everywhere");
+                   "device cuda: no CUDA device here that this LibTorch can use; device cpu works "
+                   "everywhere");
   return {torch::kCUDA, 0};
 }
 

@@ -218,8 +218,8 @@ toml::table parse_toml(const std::string& path, const std::string& text) {
 
 const std::vector<std::string>& chart_kinds() {
   static const std::vector<std::string> kinds{
-      "history",   "spectra", "training", "columns",         "pruning",      "sweep", "compare",
-      "snapshots", "table",   "figures",  "adapter-pruning", "adapter-ranks"};
+      "history", "spectra",   "training", "columns", "pruning",         "sweep",
+      "compare", "snapshots", "table",    "figures", "adapter-pruning", "adapter-ranks"};
   return kinds;
 }
 

@@ -72,8 +72,7 @@ std::vector<std::string> arguments_of(const ExperimentRun& run, const fs::path& 
   return words;
 }
 
-pid_t start_process(const fs::path& program, std::vector<std::string> words,
-                    const fs::path& log) {
+pid_t start_process(const fs::path& program, std::vector<std::string> words, const fs::path& log) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);

@@ -19,7 +19,7 @@ struct RunsResult {
 /// How the commands of an experiment are run.
 struct RunsPlan {
   std::filesystem::path program, folder;
-  int threads = 1;  ///< of all processes together
+  int threads = 1;                      ///< of all processes together
   std::function<void(Index)> progress;  ///< told the number of runs done, ten times a second
   std::function<bool()> interrupted;    ///< asked a hundred times a second
 };

@@ -19,12 +19,14 @@ void describe(OptionTable& table, ModelInput& input) {
 
 void require_other_folder(const Session& session, const std::string& model) {
   if (!session.has_folder()) return;
-  const fs::path out = session.options().out;
-  const fs::path file = model_path(model);
-  std::error_code unknown;  // what is not there is no other's folder
+  const fs::path out = session.options().out, file = model_path(model);
   const fs::path home = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  require<IoError>(!fs::equivalent(out, home, unknown), out.string(),
-                   ": the folder of the model itself found, another one for the results expected");
+  std::error_code unknown;  // where a folder is not there, nothing is replaced
+  const bool replaced =
+      fs::exists(home / "run.json", unknown) && fs::equivalent(out, home, unknown);
+  require<IoError>(!replaced, out.string(),
+                   ": the run that the model belongs to found, another folder for the results "
+                   "expected");
 }
 
 }  // namespace udv::jobs

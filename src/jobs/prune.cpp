@@ -91,7 +91,7 @@ void check_network_options(const PruneOptions& options, bool has_data) {
     throw OptionError("rank",
                       "one of rank, energy, max-params, max-bytes and max-drop expected, or curve");
   const bool data_needed = options.budget.max_drop || options.curve || options.finetune.epochs > 0;
-  require<IoError>(!data_needed || has_data, "prune: max-drop, curve and finetune need data");
+  require(!data_needed || has_data, "prune: max-drop, curve and finetune need data");
 }
 
 bool wants_network(const PruneOptions& options) {

@@ -27,8 +27,8 @@ net::SmallForm form_of(const PruneOptions& options) {
 }
 
 Pruning pruning_of(const std::string& name, const Model& model) {
-  require<IoError>(model.network.variant().has_hidden(), name, ": a ", model.network.variant().name,
-                   " network has no hidden neurons to prune");
+  require(model.network.variant().has_hidden(), name, ": a ", model.network.variant().name,
+          " network has no hidden neurons to prune");
   return Pruning(model.network);
 }
 
@@ -40,9 +40,8 @@ std::vector<NamedCurve> other_curves(const ModelToPrune& what) {
     others.push_back({"magnitude", net::prune_curve(Pruning(what.model.network, true), rows)});
   if (!what.compared) return others;
   const net::Preprocessing& how = what.compared->preprocessing;
-  require<IoError>(how.inputs == rows.X.cols() && how.outputs == rows.outputs(), what.compared_name,
-                   ": a model of another shape (", how.inputs, " inputs, ", how.outputs,
-                   " outputs)");
+  require(how.inputs == rows.X.cols() && how.outputs == rows.outputs(), what.compared_name,
+          ": a model of another shape (", how.inputs, " inputs, ", how.outputs, " outputs)");
   others.push_back(
       {"compared", net::prune_curve(pruning_of(what.compared_name, *what.compared), rows)});
   return others;
@@ -138,8 +137,8 @@ PrunedModel plan(const ModelToPrune& what, const Pruning& pruning, const PruneOp
   pruned.blocks = what.blocks;
   if (what.parts) {
     pruned.curve = net::prune_curve(pruning, what.parts->validation);
-    require<IoError>(std::isfinite(pruned.curve.back().loss), what.name,
-                     ": the loss on the test rows is not finite, its weights are too large");
+    require(std::isfinite(pruned.curve.back().loss), what.name,
+            ": the loss on the test rows is not finite, its weights are too large");
     pruned.other_curves = other_curves(what);
   }
   pruned.rank = options.budget.count() == 0
@@ -149,25 +148,25 @@ PrunedModel plan(const ModelToPrune& what, const Pruning& pruning, const PruneOp
   return pruned;
 }
 
-net::FinetuneOptions with_seed(net::FinetuneOptions how, const Session& session) {
+net::RetrainOptions with_seed(net::RetrainOptions how, const Session& session) {
   how.seed = session.seed();
   return how;
 }
 
-void check_training(const ModelToPrune& what, const net::FinetuneOptions& how,
+void check_training(const ModelToPrune& what, const net::RetrainOptions& how,
                     const Network& network) {
   net::check_run(what.name, what.parts->training, what.parts->validation,
-                 net::finetune_options(network, *what.parts, how));
+                 net::retrain_options(network, *what.parts, how));
 }
 
 // Trains the small network further; one that diverges stays as it was.
-TrainStop train_further(Run& run, const ModelToPrune& what, const net::FinetuneOptions& how,
+TrainStop train_further(Run& run, const ModelToPrune& what, const net::RetrainOptions& how,
                         Network& network) {
   const Index steps =
-      net::finetune_options(network, *what.parts, how).num_steps(what.parts->training.size());
+      net::retrain_options(network, *what.parts, how).num_steps(what.parts->training.size());
   net::TrainHooks<float> hooks{
       run.hooks({steps, run.session().options().time_limit}, {"step", "loss", "width"}), nullptr};
-  auto result = net::finetune(network, *what.parts, how, std::move(hooks));
+  auto result = net::retrain(network, *what.parts, how, std::move(hooks));
   run.stop_watching();
   if (result.stop == TrainStop::kInterrupted) return result.stop;
   if (result.stop != TrainStop::kTimeLimit) run.remove_checkpoint();
@@ -205,9 +204,9 @@ PruneResult prune_model(ModelToPrune what, const PruneOptions& options,
   const Pruning pruning = pruning_of(what.name, what.model);
   PrunedModel pruned = plan(what, pruning, options);
   Network network = net::smaller_network(pruning, pruned.rank, form_of(options));
-  require<IoError>(network.parameters().allFinite(), what.name,
-                   ": products of its weights are too large for single precision");
-  const net::FinetuneOptions training = with_seed(options.finetune, session);
+  require(network.parameters().allFinite(), what.name,
+          ": products of its weights are too large for single precision");
+  const net::RetrainOptions training = with_seed(options.finetune, session);
   if (training.epochs > 0) check_training(what, training, network);
   PruneResult result;
   Run run(session, "prune", std::move(config), settings + content_text(what));

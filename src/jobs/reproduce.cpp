@@ -51,9 +51,8 @@ std::vector<Source> all_sources() {
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<Source>& known) {
   std::vector<std::string> names;
   for (const Source& source : known) names.push_back(source.name);
-  throw OptionError("names",
-                    fmt::format("'{}' found, all, a TOML file or one of {} expected{}", name,
-                                fmt::join(names, ", "), did_you_mean(name, names)));
+  throw OptionError("names", fmt::format("'{}' found, all, a TOML file or one of {} expected{}",
+                                         name, fmt::join(names, ", "), did_you_mean(name, names)));
 }
 
 std::vector<Source> chosen(const std::vector<std::string>& names) {
@@ -129,9 +128,9 @@ bool has_component(const std::string& component, const fs::path& program) {
 // ---- claims.md
 
 std::string claim_text(const Experiment& experiment, const ExperimentOutcome& outcome) {
-  std::string text = fmt::format("\n### {}\n**{}** ({}, `{}`): {}\n", experiment.title,
-                                 to_string(outcome.status), experiment.where, experiment.name,
-                                 experiment.claim);
+  std::string text =
+      fmt::format("\n### {}\n**{}** ({}, `{}`): {}\n", experiment.title, to_string(outcome.status),
+                  experiment.where, experiment.name, experiment.claim);
   if (!outcome.note.empty()) text += fmt::format("\n{}.\n", outcome.note);
   if (outcome.checks.empty()) return text;
   text += "\n| check | ours | wanted | the paper | |\n|---|---|---|---|---|\n";
@@ -228,9 +227,9 @@ class Reproduction {
   RunsResult solve(const Experiment& experiment, const fs::path& folder) {
     if (is_finished(experiment, folder)) return {};
     RunsProgress progress(session_.listener(), experiment);
-    return run_commands(experiment, {program_, folder, num_threads(),
-                                     [&](Index done) { progress.tell(done); },
-                                     [&] { return session_.interrupted(); }});
+    return run_commands(experiment,
+                        {program_, folder, num_threads(), [&](Index done) { progress.tell(done); },
+                         [&] { return session_.interrupted(); }});
   }
 
   const ReproduceOptions& options_;
@@ -258,9 +257,8 @@ void describe(OptionTable& table, ReproduceOptions& options) {
 }
 
 Index ReproduceResult::count(ClaimStatus status) const {
-  return std::count_if(experiments.begin(), experiments.end(), [status](const Reproduced& one) {
-    return one.outcome.status == status;
-  });
+  return std::count_if(experiments.begin(), experiments.end(),
+                       [status](const Reproduced& one) { return one.outcome.status == status; });
 }
 
 ReproduceResult reproduce(const ReproduceInput& input, const ReproduceOptions& options,

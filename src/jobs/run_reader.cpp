@@ -110,8 +110,7 @@ RunContents read_run_folder(const fs::path& folder) {
   contents.folder = folder;
   contents.run = Json::object();
   if (contents.has("run.json")) contents.run = read_run_json(contents.file("run.json"));
-  if (contents.has("live.json"))
-    contents.live = io::detail::read_json(contents.file("live.json"));
+  if (contents.has("live.json")) contents.live = io::detail::read_json(contents.file("live.json"));
   return contents;
 }
 

@@ -35,8 +35,8 @@ Predictions predictions_of(const Model<double>& model, const RowMatrix<double>& 
   predictions.class_names = model.preprocessing.classes;
   predictions.outputs = model.preprocessing.in_target_units(raw);
   for (Index i = 0; i < predictions.size(); ++i)
-    require<IoError>(predictions.outputs.row(i).allFinite(), name, ": row ", i + 1,
-                     ": the model's output is not finite");
+    require(predictions.outputs.row(i).allFinite(), name, ": row ", i + 1,
+            ": the model's output is not finite");
   if (predictions.task == Task::kClassification) choose_classes(predictions);
   return predictions;
 }

@@ -38,8 +38,8 @@ Network<Real> smaller_network(const Pruning<Real>& pruning, Index rank, SmallFor
 template <typename Real>
 PruneParts<Real> prune_parts(const std::string& name, const Dataset<Real>& rows,
                              std::optional<Dataset<Real>> test, std::uint64_t split_seed) {
-  require<IoError>(rows.size() >= kFewestRows, name, ": ", rows.size(),
-                   " rows to decide by found, at least ", kFewestRows, " expected");
+  require(rows.size() >= kFewestRows, name, ": ", rows.size(),
+          " rows to decide by found, at least ", kFewestRows, " expected");
   // Another seed than that of the test part: the same one would choose the same rows.
   const Split split = split_rows(rows.size(), kValidationShare, split_seed + 1);
   return {rows.subset(split.train), rows.subset(split.test), std::move(test)};
@@ -63,8 +63,8 @@ PruneParts<Real> read_prune_parts(const std::string& path, const std::string& ta
 
 Index largest_within(const std::string& what, Index neurons, Index budget,
                      const std::function<Index(Index)>& cost) {
-  require<IoError>(cost(1) <= budget, "prune: ", budget, " ", what,
-                   " wanted, the smallest reachable are ", cost(1));
+  require(cost(1) <= budget, "prune: ", budget, " ", what, " wanted, the smallest reachable are ",
+          cost(1));
   Index good = 1, bad = neurons + 1;
   while (bad - good > 1) {
     const Index middle = good + (bad - good) / 2;
@@ -78,8 +78,8 @@ Index choose_rank(const std::string& name, const PruneBudget& budget, const Mode
                   const Pruning<Real>& pruning, const std::vector<CurvePoint>& curve,
                   SmallForm form) {
   if (budget.rank > 0) {
-    require<IoError>(budget.rank <= pruning.neurons(), name, ": rank ", budget.rank,
-                     " wanted, the model has ", pruning.neurons(), " neurons");
+    require(budget.rank <= pruning.neurons(), name, ": rank ", budget.rank,
+            " wanted, the model has ", pruning.neurons(), " neurons");
     return budget.rank;
   }
   if (budget.energy > 0) return std::max<Index>(1, energy_rank(pruning.sizes(), budget.energy));
@@ -98,8 +98,8 @@ Index choose_rank(const std::string& name, const PruneBudget& budget, const Mode
 }
 
 template <typename Real>
-TrainOptions finetune_options(const Network<Real>& network, const PruneParts<Real>& parts,
-                              const FinetuneOptions& how) {
+TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real>& parts,
+                             const RetrainOptions& how) {
   TrainOptions options;
   options.variant = network.variant().name;
   options.optimizer = how.optimizer;
@@ -113,9 +113,9 @@ TrainOptions finetune_options(const Network<Real>& network, const PruneParts<Rea
 }
 
 template <typename Real>
-TrainResult<Real> finetune(const Network<Real>& network, const PruneParts<Real>& parts,
-                           const FinetuneOptions& how, TrainHooks<Real> hooks) {
-  const TrainOptions options = finetune_options(network, parts, how);
+TrainResult<Real> retrain(const Network<Real>& network, const PruneParts<Real>& parts,
+                          const RetrainOptions& how, TrainHooks<Real> hooks) {
+  const TrainOptions options = retrain_options(network, parts, how);
   if (hooks.resume.empty()) {
     TrainState<Real> start;
     start.hidden = network.sizes().hidden;
@@ -135,10 +135,10 @@ TrainResult<Real> finetune(const Network<Real>& network, const PruneParts<Real>&
                                              const Model<Real>&);                              \
   template Index choose_rank(const std::string&, const PruneBudget&, const Model<Real>&,       \
                              const Pruning<Real>&, const std::vector<CurvePoint>&, SmallForm); \
-  template TrainOptions finetune_options(const Network<Real>&, const PruneParts<Real>&,        \
-                                         const FinetuneOptions&);                              \
-  template TrainResult<Real> finetune(const Network<Real>&, const PruneParts<Real>&,           \
-                                      const FinetuneOptions&, TrainHooks<Real>);
+  template TrainOptions retrain_options(const Network<Real>&, const PruneParts<Real>&,         \
+                                        const RetrainOptions&);                                \
+  template TrainResult<Real> retrain(const Network<Real>&, const PruneParts<Real>&,            \
+                                     const RetrainOptions&, TrainHooks<Real>);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)
 #undef UDV_INSTANTIATE

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/training_data.hpp"
+#include "udv/core/checkpoint.hpp"
 #include "udv/io/png.hpp"
 #include "udv/io/safetensors.hpp"
 #include "udv/net/trainer.hpp"
@@ -123,24 +124,27 @@ TEST(Inspect, DescribesColumnsOfTables) {
 
 TEST(Inspect, SaysWhatRunACheckpointBelongsTo) {
   const Cli cli;
-  Checkpoint checkpoint;
-  checkpoint.fingerprint = 0xabc;
-  checkpoint.has_gradient = true;
-  checkpoint.gradient.factors = Factorization<double>(method_named("udv"), 6, 5, 3, 1, 0);
-  checkpoint.gradient.iteration = 77;
-  cli.write("checkpoint.bin", to_bytes(checkpoint));
+  SolveState<double> solve;
+  solve.has_gradient = true;
+  solve.gradient.factors = Factorization<double>(method_named("udv"), 6, 5, 3, 1, 0);
+  solve.gradient.iteration = 77;
+  cli.write("checkpoint.bin", to_bytes(Checkpoint{"complete", "seed 3; rank 4", to_bytes(solve)}));
   expect_words(cli.run("inspect checkpoint.bin"),
-               {"0000000000000abc", "6 x 5, 3 columns", "iteration          77", "float64"});
+               {"job                complete", "seed 3; rank 4", "6 x 5, 3 columns",
+                "iteration          77", "solve float64"});
   net::TrainState<float> state;
-  state.settings = "seed 5; data houses.csv";
   state.epoch = 4;
   state.batch = 2;
   state.hidden = 3;
   state.parameters = Vector<float>::Ones(12);
-  cli.write("other", net::to_bytes(state));
-  expect_words(cli.run("inspect other"), {"seed 5; data houses.csv", "epoch 4, batch 2",
-                                          "hidden neurons     3", "parameters         12"});
-  expect_words(cli.run("inspect ."), {"iteration 77, 0 fits", "training checkpoint"});
+  cli.write("other",
+            to_bytes(Checkpoint{"train", "seed 5; data houses.csv", net::to_bytes(state)}));
+  expect_words(cli.run("inspect other"),
+               {"seed 5; data houses.csv", "epoch 4, batch 2", "hidden neurons     3",
+                "parameters         12", "training float32"});
+  cli.write("unknown", to_bytes(Checkpoint{"lora", "seed 5", "\x01\x02\x03"}));
+  expect_words(cli.run("inspect unknown"), {"job                lora", "3 bytes"});
+  expect_words(cli.run("inspect ."), {"complete: iteration 77, 0 fits", "train: epoch 4, batch 2"});
 }
 
 TEST(Inspect, TakesTensorsByTheirFirstBytesToo) {

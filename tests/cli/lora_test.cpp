@@ -174,7 +174,7 @@ TEST_F(LoraCommand, CtrlCWhilePruningKeepsTheTraining) {
   const std::string run = run_ + "--rank 8 --modules q,k,v,o --report off --quiet ";
   ASSERT_EQ(cli_.run(run + "--out whole").code, 0);
   auto process = cli_.start(run + "--out part");
-  for (int k = 0; k < 6000 && !cli_.exists("part/model.safetensors"); ++k)
+  for (int k = 0; k < 6000 && !cli_.exists("part/.udv-new/model.safetensors"); ++k)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   process->send(SIGINT);
   const Outcome stopped = process->wait();
@@ -266,7 +266,7 @@ TEST_F(LoraCommand, NamesWhatIsWrongWithItsInput) {
   complains(start + texts + "--optimizer best --out out", 2, "--optimizer: 'best' found");
   complains(start + texts + "--device cuda --out out", 3, "no CUDA device");
   complains(start + "--train train.txt --out out", 2, "--eval");
-  complains(start + "--out out", 2, "--train and --eval");
+  complains(start + "--out out", 2, "--train: texts");
   complains("lora --model nowhere " + texts + "--out out", 3, "nowhere: no such file or folder");
   complains("lora --model cut.bin --tokenizer m/tok.bin " + texts + "--out out", 3,
             "cut.bin: 1000 bytes found");

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <csignal>
+
 #include "cli/training_data.hpp"
 #include "udv/io/safetensors.hpp"
 #include "udv/net/model_file.hpp"
@@ -6,7 +8,7 @@
 namespace udv::cli {
 namespace {
 
-// A trained network with three outputs, of which two are classes that never come.
+// A trained network with eight neurons.
 class PruneCommand : public ::testing::Test {
  protected:
   PruneCommand() {
@@ -27,8 +29,12 @@ TEST_F(PruneCommand, KeepsARankAndPredictsWithIt) {
   EXPECT_EQ(pruned().network.sizes().hidden, 2);
   EXPECT_EQ(cli_.run_json()["rank"], 2);
   EXPECT_EQ(cli_.run_json()["neurons"]["after"], 2);
+  EXPECT_EQ(cli_.run_json()["config"]["rank"], 2);
+  EXPECT_EQ(cli_.run_json()["config"]["model"], "m");
+  EXPECT_EQ(cli_.run_json()["seed"], 0);
   EXPECT_EQ(cli_.run("predict out data.csv --out p --quiet").code, 0);
   EXPECT_EQ(lines_of(cli_.text("p/predictions.csv")).size(), 301u);
+  EXPECT_EQ(cli_.run_json("p")["rows"], 300);
 }
 
 TEST_F(PruneCommand, CollapsesToOneLayerWhereThatIsSmaller) {
@@ -145,13 +151,32 @@ TEST_F(PruneCommand, SaysWhatCannotBe) {
   expect("--max-params 2", 3, "the smallest reachable are");
   expect("--max-bytes 2", 3, "the smallest reachable are");
   expect("--rank 99", 3, "the model has");
-  expect("--max-drop 1%", 3, "need --data");
+  expect("--max-drop 1%", 3, "need data");
   cli_.write("few.csv", training_table(3));
   expect("--max-drop 1% --data few.csv", 3, "few.csv: 3 rows to decide by found");
   expect("--max-drop x% --data data.csv", 2, "a share such as 0.5% expected");
-  expect("--rank 1 --energy 0.9", 2, "one of --rank");
-  expect("", 2, "one of --rank");
+  expect("--rank 1 --energy 0.9", 2, "one of rank");
+  expect("", 2, "one of rank");
   EXPECT_EQ(cli_.run("prune nothing.safetensors --rank 1 --out out").code, 3);
+  const std::string before = cli_.text("m/model.safetensors");
+  EXPECT_EQ(cli_.run("prune m --rank 1 --out m").code, 3);
+  EXPECT_EQ(cli_.text("m/model.safetensors"), before);
+}
+
+// Stopped while it trains on, and resumed: the same network as without a stop.
+TEST_F(PruneCommand, ResumesTheTrainingAfterPruning) {
+  const std::string flags = "--rank 2 --finetune 20000 --lr 1e-3 --data data.csv --quiet ";
+  auto process = cli_.start("prune m --out out " + flags);
+  ASSERT_TRUE(process->catches(SIGINT));
+  process->send(SIGINT);
+  const Outcome stopped = process->wait();
+  ASSERT_EQ(stopped.code, 130) << stopped;
+  EXPECT_TRUE(cli_.exists("out/checkpoint.bin"));
+  EXPECT_FALSE(cli_.exists("out/run.json"));
+  EXPECT_EQ(prune(flags + "--resume").code, 0);
+  EXPECT_FALSE(cli_.exists("out/checkpoint.bin"));
+  EXPECT_EQ(cli_.run("prune m --out whole " + flags).code, 0);
+  EXPECT_EQ(cli_.text("out/model.safetensors"), cli_.text("whole/model.safetensors"));
 }
 
 }  // namespace

@@ -37,6 +37,10 @@ TEST(SweepCommand, RunsEveryCellOnceAndPrintsTheTable) {
   const Outcome outcome = cli.run("sweep sweep.toml --out out");
   EXPECT_EQ(outcome.code, 0) << outcome;
   EXPECT_EQ(keys(cli).size(), 24u);
+  const Json run = cli.run_json();
+  EXPECT_EQ(run["format"], 1);
+  EXPECT_EQ(run["config"]["variants"], "UDV,UV");
+  EXPECT_EQ(run["files"], (Json{"results.csv", "sweep.toml"}));
   for (const char* word : {"adam", "mbgd", "UDV", "paper", "1.304e-03", "*", "24 of them now"})
     EXPECT_NE(outcome.out.find(word), std::string::npos) << word << outcome;
   const Outcome again = cli.run("sweep sweep.toml --out out");
@@ -115,9 +119,10 @@ TEST(SweepCommand, NamesWhatIsWrongWithItsFile) {
       {"seeds = 0", "a number from 1"},
       {"learning-rates = [\"fast\"]", "'fast' found, a number expected"},
       {"lr = 1e-3", "a sweep has lists"},
-      {"speed = 3", "speed"},
+      {"speed = 3", "sweep.toml:4: speed: no such setting"},
+      {"learning-rate = [1e-3]", "did you mean learning-rates?"},
       {"learning-rates = [nan]", "learning rate nan found, a number expected"},
-      {"batch = [1, 2]", "--batch"},
+      {"batch = [1, 2]", "batch: '1,2' found"},
       {"init = \"foo\"", "initialisation 'foo'"},
       {"epochs = ", "sweep.toml:"}};
   for (const auto& [line, words] : cases) {

@@ -117,13 +117,13 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Typos, WrongUsage,
-    testing::Values(
-        Usage{"Command", "complte data.csv", "did you mean complete?"},
-        Usage{"SwappedLetters", "reprot runs", "did you mean report?"},
-        Usage{"Flag", "complete data.csv --out out --max-rnk 3", "did you mean --max-rank?"},
-        Usage{"FlagWithItsValue", "complete data.csv --out out --max-rnk=3",
-              "did you mean --max-rank?"},
-        Usage{"Experiment", "reproduce tab-adm --out out", "did you mean tab-adam?"}),
+    testing::Values(Usage{"Command", "complte data.csv", "did you mean complete?"},
+                    Usage{"SwappedLetters", "reprot runs", "did you mean report?"},
+                    Usage{"Flag", "complete data.csv --out out --max-rnk 3",
+                          "did you mean --max-rank?"},
+                    Usage{"FlagWithItsValue", "complete data.csv --out out --max-rnk=3",
+                          "did you mean --max-rank?"},
+                    Usage{"Experiment", "reproduce tab-adm --out out", "did you mean tab-adam?"}),
     [](const auto& instance) { return instance.param.name; });
 
 TEST(Typo, ThatIsNearNothingGetsNoAdvice) {

@@ -71,12 +71,24 @@ class Options : public ::testing::Test {
 };
 
 TEST_F(Options, EveryKindIsSet) {
-  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
-           {"ripe", "true"},   {"wash", "off"},     {"count", "9"},    {"grams", "1000000000000"},
-           {"price", "1e-3"},  {"share", "0.25"},   {"boxes", "5"},    {"label", "a b.txt"},
-           {"discount", "0"},  {"shops", "x,,y,"},  {"sizes", "3,0"},  {"shape", "4,5"},
-           {"fruit", "apple"}, {"custom", "thing"}, {"notes", "one"},  {"notes", "two"},
-           {"seed", "18446744073709551615"}})
+  for (const auto& [name, text] :
+       std::vector<std::pair<std::string, std::string>>{{"ripe", "true"},
+                                                        {"wash", "off"},
+                                                        {"count", "9"},
+                                                        {"grams", "1000000000000"},
+                                                        {"price", "1e-3"},
+                                                        {"share", "0.25"},
+                                                        {"boxes", "5"},
+                                                        {"label", "a b.txt"},
+                                                        {"discount", "0"},
+                                                        {"shops", "x,,y,"},
+                                                        {"sizes", "3,0"},
+                                                        {"shape", "4,5"},
+                                                        {"fruit", "apple"},
+                                                        {"custom", "thing"},
+                                                        {"notes", "one"},
+                                                        {"notes", "two"},
+                                                        {"seed", "18446744073709551615"}})
     EXPECT_EQ(problem(name, text), "") << name;
   EXPECT_TRUE(basket_.ripe);
   EXPECT_FALSE(basket_.wash);
@@ -116,7 +128,8 @@ TEST_F(Options, WhatMakesNoSenseIsRefusedInWords) {
            {"count", "0", "count: '0' found, a whole number from 1 to 9 expected"},
            {"count", "10", "count: '10' found, a whole number from 1 to 9 expected"},
            {"count", "1.5", "count: '1.5' found, a whole number from 1 to 9 expected"},
-           {"count", "99999999999", "count: '99999999999' found, a whole number from 1 to 9 expected"},
+           {"count", "99999999999",
+            "count: '99999999999' found, a whole number from 1 to 9 expected"},
            {"grams", "0", "grams: '0' found, a whole number of at least 1 expected"},
            {"grams", "", "grams: '' found, a whole number of at least 1 expected"},
            {"seed", "-1", "seed: '-1' found, a whole number from 0 to 2^64 - 1 expected"},
@@ -128,10 +141,13 @@ TEST_F(Options, WhatMakesNoSenseIsRefusedInWords) {
            {"boxes", "6", "boxes: '6' found, 'auto' or a whole number from 1 to 5 expected"},
            {"boxes", "0", "boxes: '0' found, 'auto' or a whole number from 1 to 5 expected"},
            {"discount", "-1", "discount: '-1' found, 'auto' or a number of at least 0 expected"},
-           {"sizes", "1,-2", "sizes: '-2' found, whole numbers from 0, with commas between them, expected"},
+           {"sizes", "1,-2",
+            "sizes: '-2' found, whole numbers from 0, with commas between them, expected"},
            {"shape", "4", "shape: '4' found, rows,columns, each from 1 to 2147483647, expected"},
-           {"shape", "0,4", "shape: '0,4' found, rows,columns, each from 1 to 2147483647, expected"},
-           {"shape", "4,5,6", "shape: '4,5,6' found, rows,columns, each from 1 to 2147483647, expected"},
+           {"shape", "0,4",
+            "shape: '0,4' found, rows,columns, each from 1 to 2147483647, expected"},
+           {"shape", "4,5,6",
+            "shape: '4,5,6' found, rows,columns, each from 1 to 2147483647, expected"},
            {"fruit", "plum", "fruit: 'plum' found, one of apple, pear expected"},
            {"custom", "bad", "custom: 'bad' found, anything else expected"},
            {"conut", "1", "conut: no such setting; did you mean count?"},

@@ -10,6 +10,8 @@
 namespace udv::deep {
 namespace {
 
+using text::LlamaConfig;
+using text::RopeScaling;
 using torch::Tensor;
 
 LlamaConfig tiny() {

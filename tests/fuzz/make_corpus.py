@@ -98,7 +98,7 @@ def recovery():
 def training(width):
     moments = struct.pack("<qdQ", 9, 1, 2) + matrix(5, 1, width) + matrix(5, 1, width)
     record = struct.pack("<qdddddqd", 1, 0.1, 1, 1, 0, 1e-3, 2, 1.5)
-    return text("seed 0") + struct.pack("<qqddq", 1, 2, 0.5, 1, 2) + matrix(5, 1, width) + moments + struct.pack("<Q", 1) + record
+    return struct.pack("<qqddq", 1, 2, 0.5, 1, 2) + matrix(5, 1, width) + moments + struct.pack("<Q", 1) + record
 
 
 PREPROCESSING = {
@@ -172,7 +172,8 @@ def main():
     packed = gzip.compress(b"text " * 20, mtime=0)
     save("gzip", whole=packed, twice=packed + packed, cut=packed[:-9], bomb=gzip.compress(b"\0" * (1 << 20), mtime=0), trailing=packed + b"x")
     save("checkpoint", recovery=b"\0" + recovery(), training=b"\3" + training(8), single=b"\2" + training(4),
-         long_list=b"\2" + text("s") + struct.pack("<qqddq", 1, 2, 0.5, 1, 2) + struct.pack("<qq", 1 << 60, 1), cut=b"\0" + recovery()[:-9])
+         long_list=b"\2" + struct.pack("<qqddq", 1, 2, 0.5, 1, 2) + struct.pack("<qq", 1 << 60, 1), cut=b"\0" + recovery()[:-9],
+         envelope=b"\4" + struct.pack("<I", 1) + text("0.1.0") + text("train") + text("seed 0") + text("state"))
     head, element, packed_element = mat()
     save("mat", plain=head + element, packed=head + packed_element, cut=head + element[:-9], lie=head + struct.pack("<II", 14, 1 << 31))
     picture = png()

@@ -118,7 +118,8 @@ TEST_F(ExperimentChecks, ARunThatIsMissingMeansNotRun) {
 TEST(BuiltInExperiments, AreAllReadInBothSizes) {
   for (const bool quick : {false, true})
     for (const BuiltInExperiment& own : built_in_files()) {
-      const Experiment experiment = parse_experiment(own.name, own.name, own.text, {"d", "r", quick});
+      const Experiment experiment =
+          parse_experiment(own.name, own.name, own.text, {"d", "r", quick});
       EXPECT_FALSE(experiment.claim.empty()) << own.name;
       EXPECT_FALSE(experiment.runs.empty()) << own.name;
       EXPECT_FALSE(experiment.checks.empty()) << own.name;
@@ -126,7 +127,8 @@ TEST(BuiltInExperiments, AreAllReadInBothSizes) {
 }
 
 TEST(ExperimentFile, NamesFileAndLineOfAnUnknownKind) {
-  const std::string text = "title = \"T\"\nwhere = \"W\"\nclaim = \"C\"\n[[charts]]\nkind = \"pie\"\n";
+  const std::string text =
+      "title = \"T\"\nwhere = \"W\"\nclaim = \"C\"\n[[charts]]\nkind = \"pie\"\n";
   try {
     parse_experiment("e", "e.toml", text, {});
     FAIL();

@@ -191,7 +191,8 @@ TEST_F(RunFolders, OfAnUnknownFormatAreRefused) {
 
 TEST_F(RunFolders, ThatAreNotFinishedShowTheirLiveHistory) {
   io::make_folder(folder());
-  io::write_atomically(folder() / "live.json", R"({"history":{"iteration":[1,2],"rank":[9,null]}})");
+  io::write_atomically(folder() / "live.json",
+                       R"({"history":{"iteration":[1,2],"rank":[9,null]}})");
   const RunContents contents = read_run_folder(folder());
   EXPECT_TRUE(contents.run.empty());
   EXPECT_EQ(contents.full_history().at("iteration"), (std::vector<double>{1, 2}));

@@ -9,42 +9,48 @@
 #include "udv/core/observer.hpp"
 #include "udv/deep/image_set.hpp"
 #include "udv/deep/network_arrays.hpp"
+#include "udv/deep/placement.hpp"
 #include "udv/net/trainer.hpp"
 
 // Nothing of LibTorch shows here: a program that uses this compiles quickly.
 namespace udv::deep {
 
 struct FinetuneOptions {
-  net::TrainOptions training;      ///< of the head; hidden 0: as many neurons as features
-  std::string backbone;            ///< TorchScript, images to features; empty: the built-in network
-  bool trainable = false;          ///< the backbone learns too; the built-in network always does
-  double backbone_rate = 0;        ///< its learning rate; 0: that of the head
-  double clip = 0;                 ///< largest norm of the gradient of the backbone; 0: none
-  std::string device = "cpu";      ///< or cuda
-  std::string precision = "auto";  ///< single, bf16; auto: bf16 on cuda
-  Index image_size = 0;            ///< what the network sees; 0: 224, the built-in one as they are
-  bool flip = false;               ///< pictures are mirrored, every second one
-  Index crop = 0;                  ///< and moved by up to so many of their own pixels
-  std::string replace;             ///< blocks inside the built-in network: names of its layers
+  FinetuneOptions() {
+    training.epochs = 20;
+    training.batch = 128;
+  }
+
+  net::TrainOptions training;  ///< of the head; hidden 0: as many neurons as features
+  std::string backbone;        ///< TorchScript, images to features; empty: the built-in network
+  bool trainable = false;      ///< the backbone learns too; the built-in network always does
+  double backbone_rate = 0;    ///< its learning rate; 0: that of the head
+  double clip = 0;             ///< largest norm of the gradient of the backbone; 0: none
+  Placement placement;
+  Index image_size = 0;  ///< what the network sees; 0: 224, the built-in one as they are
+  bool flip = true;      ///< pictures are mirrored, every second one
+  bool crop = true;      ///< and moved by up to an eighth of their height
+  std::string replace;   ///< blocks inside the built-in network: names of its layers
   std::string replace_variant = "UDV";
   Index replace_width = 0;
   bool fuse = false;  ///< let TorchScript rewrite the backbone
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;
+  /// A backbone that does not learn.
+  bool frozen() const { return !backbone.empty() && !trainable; }
 };
+void describe(OptionTable& table, FinetuneOptions& options);
 
 struct FinetuneResult {
   net::TrainResult<float> training;  ///< with the head
   double images_per_second = 0;      ///< learned from, evaluations left aside
 };
 
-struct FinetuneHooks {
-  Observer observer;     ///< iteration: images so far, objective: loss of the batch, rank: width
-  std::string resume;    ///< a checkpoint; empty: from the start
-  std::string settings;  ///< in words of the caller; a checkpoint of other ones is refused
-  std::function<void(const std::string&)> save;  ///< checkpoints: after every epoch and at a stop
-  /// After every epoch: the head, and the test part as the head sees it.
+/// The observer sees the images so far as iteration, the loss of the batch as objective and the
+/// width as rank. States are saved after every epoch, and where the observer stops the training.
+struct FinetuneHooks : Hooks {
+  /// Called after every epoch with the head, and with the test part as the head sees it.
   std::function<void(const net::EpochRecord&, const net::Network<float>&,
                      const net::Dataset<float>&)>
       epoch;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/options.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::deep {
@@ -35,6 +36,7 @@ struct ImageOptions {
   double test_share = 0.2;  ///< where the data have no test part of their own
   std::uint64_t split_seed = 0;
 };
+void describe(OptionTable& table, ImageOptions& options);
 
 /// Reads
 ///   a folder of MNIST or CIFAR files, with both parts

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "udv/core/observer.hpp"
-#include "udv/deep/llama_config.hpp"
-#include "udv/deep/tokenizer.hpp"
+#include "udv/deep/adapter_options.hpp"
+#include "udv/deep/placement.hpp"
 #include "udv/net/adapter.hpp"
 #include "udv/net/optimizer.hpp"
 #include "udv/net/schedule.hpp"
 #include "udv/net/trainer.hpp"
+#include "udv/text/llama_config.hpp"
+#include "udv/text/tokenizer.hpp"
 
 // Nothing of LibTorch shows here: a program that uses this compiles quickly.
 namespace udv::deep {
@@ -38,6 +40,8 @@ struct LoraOptions {
   /// Throws InvalidArgument naming field and value.
   void validate() const;
 };
+/// Without method and rank, which `lora` compares, and seed.
+void describe(OptionTable& table, LoraOptions& options);
 
 /// One line of a training's history; epoch 0 is the model as it was.
 struct LoraEpoch {
@@ -57,11 +61,9 @@ struct LoraResult {
   double peak_memory = 0;  ///< bytes, of the device or of the process
 };
 
-struct LoraHooks {
-  Observer observer;     ///< iteration: tokens so far, objective: loss of a step, rank: of adapters
-  std::string resume;    ///< a checkpoint; empty: from the start
-  std::string settings;  ///< in words of the caller; a checkpoint of other ones is refused
-  std::function<void(const std::string&)> save;  ///< checkpoints: after every epoch and at a stop
+/// The observer sees the tokens so far as iteration, the loss of a step as objective and the rank
+/// of the adapters. States are saved after every epoch, and where the observer stops the training.
+struct LoraHooks : Hooks {
   std::function<void(const LoraEpoch&)> epoch;
 };
 
@@ -70,27 +72,24 @@ struct GenerateOptions {
   double temperature = 0;  ///< 0: the likeliest token each time
   std::uint64_t seed = 0;
 };
+/// Without the seed.
+void describe(OptionTable& table, GenerateOptions& options);
 
 /// A LLaMA model with adapters, on a device.
 class LanguageModel {
  public:
-  struct Place {
-    std::string device = "cpu";      ///< or cuda
-    std::string precision = "auto";  ///< single or bf16; auto: bf16 on cuda
-  };
-
   /// A folder in Hugging Face's layout, or a file in that of llama2.c. Throws IoError.
-  static LanguageModel read(const std::filesystem::path& path, const Place& place);
+  static LanguageModel read(const std::filesystem::path& path, const Placement& placement);
   /// The contents of a llama2.c file; the name is for errors.
   static LanguageModel from_llama2c(const std::string& name, std::string_view bytes,
-                                    const Place& place);
+                                    const Placement& placement);
   /// Normal weights with this deviation, made on the device.
-  static LanguageModel random(const LlamaConfig& config, const Place& place,
+  static LanguageModel random(const text::LlamaConfig& config, const Placement& placement,
                               double deviation = 0.02);
   ~LanguageModel();
   LanguageModel(LanguageModel&&) noexcept;
 
-  const LlamaConfig& config() const;
+  const text::LlamaConfig& config() const;
   /// config.json, model.safetensors (shards where it is large) of the weights without adapters.
   void write(const std::filesystem::path& folder) const;
 
@@ -98,6 +97,8 @@ class LanguageModel {
   std::string fingerprint() const;
 
   void add_adapters(const AdapterOptions& options, std::uint64_t seed);
+  /// Throws InvalidArgument where add_adapters would.
+  void check_adapters(const AdapterOptions& options) const;
   net::Adapter adapter() const;
   /// Throws InvalidArgument where it is for another model.
   void set_adapter(const net::Adapter& adapter);
@@ -105,16 +106,17 @@ class LanguageModel {
 
   /// Mean of -log p(token | tokens before it in the window) over a text, in windows of `sequence`
   /// inputs; every token but the first counts once. 0: as in training.
-  double loss(const std::vector<Token>& text, Index sequence = 0, Index micro_batch = 0);
+  double loss(const std::vector<text::Token>& text, Index sequence = 0, Index micro_batch = 0);
   /// Scores of what follows each token, tokens x vocabulary.
-  RowMatrix<float> logits(const std::vector<Token>& tokens);
+  RowMatrix<float> logits(const std::vector<text::Token>& tokens);
   /// What follows; `look` sees each token as it comes, and ends it with false. Ends at the model's
   /// limit and where the model ends the text.
-  std::vector<Token> generate(const std::vector<Token>& prompt, const GenerateOptions& options,
-                              const std::function<bool(Token)>& look = {});
+  std::vector<text::Token> generate(const std::vector<text::Token>& prompt,
+                                    const GenerateOptions& options,
+                                    const std::function<bool(text::Token)>& look = {});
 
   /// Trains the adapters. A loss that is not finite ends it as diverged.
-  LoraResult train(const std::vector<Token>& text, const std::vector<Token>& evaluation,
+  LoraResult train(const std::vector<text::Token>& text, const std::vector<text::Token>& evaluation,
                    const LoraOptions& options, const LoraHooks& hooks = {});
 
  private:
@@ -124,8 +126,8 @@ class LanguageModel {
 };
 
 /// How long sequences are where nobody says it.
-Index sequence_length(const LlamaConfig& config, Index wanted);
+Index sequence_length(const text::LlamaConfig& config, Index wanted);
 /// Tokens that an epoch of such a text learns from: those of its whole sequences.
-Index tokens_of_epoch(const std::vector<Token>& text, Index sequence);
+Index tokens_of_epoch(const std::vector<text::Token>& text, Index sequence);
 
 }  // namespace udv::deep

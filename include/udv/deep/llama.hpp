@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "udv/deep/llama_config.hpp"
+#include "udv/deep/adapter_options.hpp"
 #include "udv/deep/udv_linear.hpp"
 #include "udv/net/adapter.hpp"
+#include "udv/text/llama_config.hpp"
 
 namespace udv::deep {
 
@@ -48,11 +49,11 @@ class Llama {
   using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
   /// Weights that are not set yet, of the options' type and device. Throws InvalidArgument.
-  Llama(const LlamaConfig& config, const torch::TensorOptions& options);
+  Llama(const text::LlamaConfig& config, const torch::TensorOptions& options);
   /// All weights normal with this deviation, norms 1: for measurements of speed.
   void randomise(double deviation = 0.02);
 
-  const LlamaConfig& config() const { return config_; }
+  const text::LlamaConfig& config() const { return config_; }
   torch::Device device() const { return embedding_.device(); }
   /// All frozen arrays by their names in Hugging Face's layout.
   NamedTensors arrays() const;
@@ -72,6 +73,8 @@ class Llama {
   /// Puts fresh adapters in, in the place of earlier ones; single precision, whatever the weights
   /// are.
   void add_adapters(const AdapterOptions& options, std::uint64_t seed);
+  /// Throws InvalidArgument where a module is unknown or a rank too large.
+  void check_adapters(const AdapterOptions& options) const;
   std::vector<const AdaptedLinear*> adapted() const;
   std::vector<torch::Tensor> adapter_parameters() const;
   std::vector<std::shared_ptr<UDVLinearImpl>> adapter_blocks() const;
@@ -98,7 +101,7 @@ class Llama {
   size_t first_adapted_layer() const;
   void make_angles(Index length) const;
 
-  LlamaConfig config_;
+  text::LlamaConfig config_;
   torch::Tensor embedding_, head_, norm_;
   mutable torch::Tensor cosines_, sines_;  // tokens x head_dim / 2
   std::vector<Layer> layers_;

@@ -29,7 +29,7 @@ void describe(OptionTable& table, PruneInput& input);
 struct PruneOptions {
   net::PruneBudget budget;
   double ratio = 0;               ///< adapters: parameters after / before at most
-  net::FinetuneOptions finetune;  ///< training after pruning; the seed is that of the session
+  net::RetrainOptions finetune;  ///< training after pruning; the seed is that of the session
   bool curve = false;             ///< quality against neurons kept
   bool layered = false;           ///< keep the layers, also where one would be smaller
   bool compact = false;           ///< PEFT: the own rank of every block instead of zeros
@@ -88,7 +88,8 @@ struct PruneResult {
 };
 
 /// Makes a trained network, an adapter or any file of tensors smaller, to a budget. Throws
-/// OptionError naming settings that do not go together, IoError naming file and place.
+/// OptionError naming settings that do not go together, InvalidArgument where a budget cannot be met,
+/// IoError naming file and place.
 PruneResult prune(const PruneInput& input, const PruneOptions& options, Session& session);
 
 /// The same with a network and data in memory; without `parts` neither a drop, a curve nor

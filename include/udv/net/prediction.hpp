@@ -24,8 +24,8 @@ struct Predictions {
 };
 
 /// Applies a model to scaled features X (n x inputs), as read_for_model returns them. Throws
-/// InvalidArgument where X has another width, IoError that starts with `name` and tells the row
-/// where an output is not finite.
+/// InvalidArgument that starts with `name` where X has another width or an output is not finite; it
+/// tells the row.
 Predictions predictions_of(const Model<double>& model, const RowMatrix<double>& X,
                            const std::string& name);
 

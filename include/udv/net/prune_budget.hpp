@@ -17,10 +17,10 @@ namespace udv::net {
 
 /// How small a network is wanted: one of these.
 struct PruneBudget {
-  Index rank = 0;                           ///< neurons to keep
-  double energy = 0;                        ///< share of the energy of UD to keep
-  Index max_parameters = 0, max_bytes = 0;  ///< bytes: of model.safetensors
-  std::optional<double> max_drop;           ///< relative loss of quality on validation rows
+  Index rank = 0;                                 ///< neurons to keep
+  double energy = 0;                              ///< share of the energy of UD to keep
+  Index max_parameters = 0, max_bytes = 0;        ///< bytes: of model.safetensors
+  std::optional<double> max_drop = std::nullopt;  ///< relative loss of quality on validation rows
 
   int count() const;  ///< how many of them are set
 };
@@ -42,8 +42,8 @@ struct PruneParts {
   std::optional<Dataset<Real>> test;
 };
 
-/// Cuts validation rows out of the rows of a training. Throws IoError that starts with `name` where
-/// there are fewer than five rows.
+/// Cuts validation rows out of the rows of a training. Throws InvalidArgument that starts with
+/// `name` where there are fewer than five rows.
 template <typename Real>
 PruneParts<Real> prune_parts(const std::string& name, const Dataset<Real>& rows,
                              std::optional<Dataset<Real>> test, std::uint64_t split_seed);
@@ -55,20 +55,20 @@ PruneParts<Real> read_prune_parts(const std::string& path, const std::string& ta
                                   const Model<Real>& model);
 
 /// The largest number of neurons, 1 to `neurons`, whose cost is within the budget; the cost grows
-/// with them. Throws IoError that says what is reachable, in units of `what`, where one is too
-/// many.
+/// with them. Throws InvalidArgument that says what is reachable, in units of `what`, where one is
+/// too many.
 Index largest_within(const std::string& what, Index neurons, Index budget,
                      const std::function<Index(Index)>& cost);
 
-/// The neurons to keep. `curve` may be empty unless the budget is a drop. Throws IoError that
-/// starts with `name` where the budget cannot be met.
+/// The neurons to keep. `curve` may be empty unless the budget is a drop. Throws InvalidArgument
+/// that starts with `name` where the budget cannot be met.
 template <typename Real>
 Index choose_rank(const std::string& name, const PruneBudget& budget, const Model<Real>& model,
                   const Pruning<Real>& pruning, const std::vector<CurvePoint>& curve,
                   SmallForm form);
 
 /// How a pruned network is trained further.
-struct FinetuneOptions {
+struct RetrainOptions {
   Index epochs = 0;
   double learning_rate = 1e-4;
   std::string optimizer = "adam";
@@ -77,12 +77,12 @@ struct FinetuneOptions {
 
 /// The options of net::train for it.
 template <typename Real>
-TrainOptions finetune_options(const Network<Real>& network, const PruneParts<Real>& parts,
-                              const FinetuneOptions& options);
+TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real>& parts,
+                             const RetrainOptions& options);
 
 /// Trains on from the weights of `network`, or from hooks.resume where that is not empty.
 template <typename Real>
-TrainResult<Real> finetune(const Network<Real>& network, const PruneParts<Real>& parts,
-                           const FinetuneOptions& options, TrainHooks<Real> hooks);
+TrainResult<Real> retrain(const Network<Real>& network, const PruneParts<Real>& parts,
+                          const RetrainOptions& options, TrainHooks<Real> hooks);
 
 }  // namespace udv::net

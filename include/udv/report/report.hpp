@@ -21,8 +21,8 @@ void write_report(const std::filesystem::path& html, const std::string& title,
 /// atomically; throws as write_report.
 void write_reproduction(const std::filesystem::path& html, const jobs::ReproduceResult& result);
 
-/// The page of runs as JSON (web/README.md), of a run that may still go on: what its live.json tells is
-/// in it.
+/// The page of runs as JSON (web/README.md), of a run that may still go on: what its live.json
+/// tells is in it.
 std::string live_report(const std::string& title, const std::filesystem::path& folder);
 
 /// The page that follows a run: it asks its server for /events. A plain page of the run as it

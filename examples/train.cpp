@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// A network that learns y = 2 a - b from a table.
+#include <fstream>
+#include <iostream>
+#include <udv/udv.hpp>
+
+int main() {
+  std::ofstream table("table.csv");
+  table << "a,b,y\n";
+  for (int i = 0; i < 100; ++i)
+    table << i % 10 << ',' << i % 7 << ',' << 2 * (i % 10) - i % 7 << '\n';
+  table.close();
+
+  udv::jobs::TrainJobOptions options;
+  options.source.table.target = "y";
+  options.training.bias = true;
+  options.training.learning_rate = 0.01;
+  udv::jobs::Session session({.out = "run"});  // model.safetensors, run.json, history.csv
+  const auto result = udv::jobs::train({"table.csv"}, options, session);
+  std::cout << result.training_rows << " rows to learn from, " << result.test_rows << " to test\n";
+  std::cout << "test loss below 1e-6: " << std::boolalpha << (result.test_loss < 1e-6) << '\n';
+}

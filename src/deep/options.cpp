@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// The tables of settings of the LibTorch component.
+#include "udv/core/options.hpp"
+
+#include "udv/core/error.hpp"
+#include "udv/deep/finetune.hpp"
+#include "udv/deep/image_set.hpp"
+#include "udv/deep/language_model.hpp"
+#include "udv/deep/text_model.hpp"
+
+namespace udv::deep {
+namespace {
+
+constexpr double kMost = 2147483648.0;
+constexpr double kLargestSide = 4096;  // of pictures
+constexpr double kLargestDecay = 1e6, kLargestTemperature = 1e6;
+constexpr const char* kBuiltIn = "built-in";
+
+void describe_backbone(OptionTable& table, FinetuneOptions& o) {
+  std::string* const backbone = &o.backbone;
+  table
+      .add_custom(
+          "backbone",
+          [backbone](const std::string& text) { *backbone = text == kBuiltIn ? "" : text; },
+          [backbone]() -> Setting { return backbone->empty() ? kBuiltIn : *backbone; },
+          "TorchScript file that turns pictures into features, or the built-in network")
+      .called("FILE");
+  table.add("trainable", o.trainable, "Train the backbone as well instead of freezing it");
+  table.add("backbone-lr", o.backbone_rate, "Learning rate of the backbone")
+      .positive()
+      .default_is("that of the head");
+  table.add("clip", o.clip, "Largest norm of the gradient of the backbone")
+      .positive()
+      .default_is("none");
+}
+
+void describe_augmentation(OptionTable& table, FinetuneOptions& o) {
+  FinetuneOptions* const at = &o;
+  const auto set = [at](const std::string& text) {
+    at->flip = at->crop = false;
+    for (const std::string& word : comma_words(text)) {
+      require(word == "flip" || word == "crop" || word == "none", "'", word,
+              "' found, flip, crop or none expected");
+      at->flip = at->flip || word == "flip";
+      at->crop = at->crop || word == "crop";
+    }
+  };
+  const auto get = [at]() -> Setting {
+    if (at->flip && at->crop) return "flip,crop";
+    return at->flip ? "flip" : at->crop ? "crop" : "none";
+  };
+  table
+      .add_custom("augment", set, get,
+                  "Changes of the pictures to learn from: flip, crop, both or none; not with a "
+                  "frozen backbone")
+      .called("WORDS");
+}
+
+}  // namespace
+
+void describe(OptionTable& table, Placement& placement) {
+  table.group("Device");
+  table.add("device", placement.device, "Device to run on").one_of({"cpu", "cuda"});
+  table.add("precision", placement.precision, "Precision of the numbers; auto: bf16 on cuda")
+      .one_of({"auto", "single", "bf16"});
+}
+
+void describe(OptionTable& table, FinetuneOptions& o) {
+  table.group("Network");
+  describe_backbone(table, o);
+  table
+      .add("image-size", o.image_size,
+           "Side of the pictures that the network sees, 224 with a backbone")
+      .between(1, kLargestSide)
+      .measured_in("pixels")
+      .default_is("as the files are; 64 for folders");
+  describe_augmentation(table, o);
+  table
+      .add("replace", o.replace,
+           "Layers of the built-in network to replace by UDV blocks: a pattern")
+      .called("PATTERN");
+  table.add("replace-variant", o.replace_variant, "Variant of these blocks");
+  table.add("replace-width", o.replace_width, "Most neurons of these blocks")
+      .between(1, kMost)
+      .default_is("all");
+  describe(table, o.placement);
+  describe(table, o.training);
+  table.remove({"shrink", "shrink-tail", "shrink-every"});
+}
+
+void describe(OptionTable& table, ImageOptions& options) {
+  table.group("Pictures");
+  table.add("test-share", options.test_share, "Test part, where the data have none").positive();
+  table.add("split-seed", options.split_seed, "Seed of the split");
+}
+
+void describe(OptionTable& table, TextModelFiles& files) {
+  table.group("Model");
+  table
+      .add("model", files.model,
+           "Folder of a LLaMA model in Hugging Face's layout, or file of llama2.c")
+      .called("PATH")
+      .must_be_given();
+  table.add("tokenizer", files.tokenizer, "tokenizer.json, tokenizer.model or llama2.c's .bin")
+      .called("FILE")
+      .default_is("the one beside the model");
+  table.add("adapter", files.adapter, "Folder of a PEFT adapter, or of a run of lora or prune")
+      .called("FOLDER");
+  describe(table, files.placement);
+}
+
+void describe(OptionTable& table, LoraOptions& o) {
+  table.group("Training");
+  table.add("modules", o.adapter.modules,
+            "Matrices that get adapters, some of q, k, v, o, gate, up, down");
+  table.add("optimizer", o.optimizer, net::optimizer_names());
+  table.add("lr", o.learning_rate, "Learning rate").positive();
+  table.add("weight-decay", o.rule.weight_decay, "Weight decay").between(0, kLargestDecay);
+  table.add("schedule", o.schedule.name, "Learning rate over the epochs")
+      .one_of({"cosine", "constant"});
+  table.add("epochs", o.epochs, "Passes over the text").between(1, kMost);
+  table.add("batch", o.batch, "Sequences of one step").between(1, kMost);
+  table
+      .add("micro-batch", o.micro_batch,
+           "Sequences that are computed at a time; gradients of a step add up")
+      .between(1, kMost)
+      .default_is("8192 tokens, 2048 on the CPU");
+  table.add("sequence", o.sequence, "Tokens of a sequence")
+      .between(1, kMost)
+      .default_is("the limit of the model, up to 1024");
+  table.add("clip", o.clip, "Largest norm of the gradient").positive().default_is("none");
+  table.add("init-std", o.adapter.deviation, "Standard deviation of A at the start").positive();
+  table
+      .add("checkpointing", o.checkpointing,
+           "Save memory: keep only the inputs of layers and compute each layer twice")
+      .as_switch_word();
+}
+
+void describe(OptionTable& table, GenerateOptions& options) {
+  table.group("Text");
+  table.add("tokens", options.tokens, "Most tokens to generate").between(1, kMost);
+  table.add("temperature", options.temperature, "0 takes the likeliest token each time")
+      .between(0, kLargestTemperature);
+}
+
+}  // namespace udv::deep
