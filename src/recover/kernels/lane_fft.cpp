@@ -10,6 +10,7 @@
 #include <numbers>
 #include <utility>
 
+#include "core/clones.hpp"
 #include "recover/kernels/pack.hpp"
 #include "udv/core/error.hpp"
 
@@ -190,8 +191,8 @@ UDV_INLINE void butterfly(const Real* from, Real* to, Steps steps, const Real* w
 // One factor of a transform after Stockham: sample q + s (p + m k) becomes q + s (R p + k), with
 // m groups p and stride s; no reordering is left at the end.
 template <int R, Fourier D, typename Real>
-void pass(Index m, Index s, const Real* w, const Real* from, Index from_stride, Real* to,
-          Index to_stride) {
+UDV_CLONED void pass(Index m, Index s, const Real* w, const Real* from, Index from_stride, Real* to,
+                     Index to_stride) {
   const Steps steps = {s * m * from_stride, s * to_stride};
   for (Index q = 0; q < s; ++q)
     butterfly<R, D, false>(from + q * from_stride, to + q * to_stride, steps, w);
@@ -203,7 +204,7 @@ void pass(Index m, Index s, const Real* w, const Real* from, Index from_stride, 
 
 // The first of several factors, s = 1, to memory without gaps: steps that the compiler knows.
 template <int R, Fourier D, typename Real>
-void first_pass(Index m, const Real* w, const Real* from, Index from_stride, Real* to) {
+UDV_CLONED void first_pass(Index m, const Real* w, const Real* from, Index from_stride, Real* to) {
   const Steps steps = {m * from_stride, kBlock<Real>};
   butterfly<R, D, false>(from, to, steps, w);
   for (Index p = 1; p < m; ++p, w += 2 * (R - 1))
@@ -358,7 +359,7 @@ void LaneFft<Real>::run_passes(const Real* from, Real* to, Real* scratch) const 
 }
 
 template <typename Real>
-void lanes_to_lines(const Real* lanes, Index count, Real* lines, Index line_stride) {
+UDV_CLONED void lanes_to_lines(const Real* lanes, Index count, Real* lines, Index line_stride) {
   Square<Real> square;
   for (Index c = 0; c < count; c += kLanes<Real>)
     for (const int part : {0, kLanes<Real>}) {
