@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test deep test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install clean packages pages
+.PHONY: all demo test deep test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install docs clean packages pages
 
 all: build/$(PRESET)/bin/udv
 
@@ -82,6 +82,13 @@ check-format:
 pages: all
 	@build/$(PRESET)/bin/udv pages build/$(PRESET)/manual
 	@cp build/$(PRESET)/manual/commands.md docs/commands.md
+
+# Pages of all classes, functions and jobs: build/docs/html/index.html.
+docs:
+	@scripts/install-packages docs
+	@mkdir -p build/docs
+	@UDV_VERSION=$$(cat VERSION) doxygen docs/Doxyfile
+	@echo build/docs/html/index.html
 
 # For any processor of its kind, as packages are. `cmake --install build/release` installs the build for this machine alone.
 install:

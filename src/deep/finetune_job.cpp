@@ -186,9 +186,9 @@ class FinetuneJob {
   deep::FinetuneResult train_head(Run& run) {
     const net::TrainOptions options = head_options();
     const Index rows = features_->training.size();
-    const Index steps = options.epochs * ((rows + options.batch - 1) / options.batch);
     const net::TrainHooks<float> hooks{
-        run.hooks({steps, session_.options().time_limit}, {"step", "loss", "width"}),
+        run.hooks({options.num_steps(rows), session_.options().time_limit},
+                  {"step", "loss", "width"}),
         [this](const auto& record, const auto& head) {
           record_epoch(record, head, features_->test);
         }};

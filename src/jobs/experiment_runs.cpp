@@ -46,11 +46,14 @@ bool is_done(const ExperimentRun& run, const fs::path& folder) {
 }
 
 // Only what was made by us is removed.
+void require_own(const fs::path& folder) {
+  require<IoError>(!fs::exists(folder) || (fs::is_directory(folder) &&
+                                           (fs::exists(folder / kStamp) || fs::is_empty(folder))),
+                   folder.string(), ": no earlier run of udv reproduce, and in its way");
+}
+
 void remove_run(const fs::path& folder) {
-  if (!fs::exists(folder)) return;
-  require<IoError>(
-      fs::is_directory(folder) && (fs::exists(folder / kStamp) || fs::is_empty(folder)),
-      folder.string(), ": no earlier run of udv reproduce, and in its way");
+  require_own(folder);
   fs::remove_all(folder);
 }
 
@@ -182,6 +185,8 @@ RunsResult run_commands(const Experiment& experiment, const RunsPlan& plan) {
   Index done = 0;
   for (const ExperimentRun& run : experiment.runs)
     done += is_done(run, plan.folder / run.name) ? 1 : 0;
+  // Before the first process starts: nobody would wait for it after an error.
+  for (const ExperimentRun& run : experiment.runs) require_own(plan.folder / run.name);
   const int stages = experiment.runs.empty() ? 0 : experiment.runs.back().stage + 1;
   io::make_folder(plan.folder);
   for (int s = 0; s < stages && !result.interrupted && result.error.empty(); ++s) {

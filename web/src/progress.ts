@@ -5,7 +5,7 @@ import {duration_text, is_number} from './numbers';
 import type {Progress} from './types';
 
 const states: Record<string, string> = {
-  running: 'Running', ended: 'Ended', interrupted: 'Interrupted', stalled: 'No news for a while',
+  running: 'Running', ended: 'Ended', interrupted: 'Interrupted', stalled: 'No update for a while',
 };
 
 export class ProgressView {

@@ -7,7 +7,7 @@ import type {Report} from './types';
 const retry_ms = 2000;
 const page = new Page(document.getElementById('udv-page') as HTMLElement);
 prepare_printing(page);
-const waiting = 'Waiting for the first news of the job\u2026';
+const waiting = 'Waiting for the first update of the job\u2026';
 let heard = false;
 let ended = false;
 
@@ -28,7 +28,7 @@ function listen(): void {
   events.addEventListener('report', (event) => take((event as MessageEvent<string>).data));
   events.addEventListener('end', () => {
     ended = true;
-    page.say('The job has ended. This page keeps what it showed last.');
+    page.say('The job has ended. This page shows its last state.');
   });
   events.onopen = () => {
     if (!ended) page.say(heard ? '' : waiting);

@@ -68,7 +68,7 @@ test('the watch page follows a job in place, survives a lost connection, and the
   t.after(() => server.stop());
   const address = `http://127.0.0.1:${server.port}/`;
   const page = await open_page(address, {height: 600});
-  await says(page, 'Waiting for the first news');
+  await says(page, 'Waiting for the first update');
   server.send('report', job(10));
   await says(page, 'iteration 10 of 100');
   assert.ok(await page.locator('.notice').isHidden());
