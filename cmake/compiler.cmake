@@ -10,6 +10,9 @@ if(UDV_NATIVE)
   # GCC 12 takes its own AVX-512 intrinsics for uses of uninitialised values (bug 105593).
   target_compile_options(udv_compiler INTERFACE -march=native -Wno-uninitialized
                                                 -Wno-maybe-uninitialized)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT UDV_SANITIZE)
+  # The kernels are compiled for several processors, and choose among them at run time.
+  target_compile_definitions(udv_compiler INTERFACE UDV_CLONE_KERNELS)
 endif()
 if(UDV_SANITIZE)
   target_compile_options(udv_compiler INTERFACE -fsanitize=${UDV_SANITIZE} -fno-omit-frame-pointer
@@ -24,17 +27,17 @@ set(udv_common_headers <Eigen/Core> <algorithm> <chrono> <cmath> <complex> <cstd
     <fstream> <functional> <map> <memory> <numeric> <optional> <span> <sstream> <string>
     <string_view> <tuple> <utility> <variant> <vector>)
 
-# udv_precompile(TARGET): makes the headers for udv itself, and lends them to every other target. They must be
-# compiled alike: position independent, as the library is.
-function(udv_precompile target)
+# udv_precompile(TARGET OWNER [HEADERS...]): the owner itself compiles the common headers and these; other targets
+# borrow them. They must be compiled alike: position independent, as the library is.
+function(udv_precompile target owner)
   if(NOT UDV_PRECOMPILE OR CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
     return()
   endif()
-  if(target STREQUAL "udv")
-    target_precompile_headers(udv PRIVATE ${udv_common_headers})
+  target_compile_options(${target} PRIVATE -fPIC)
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${udv_common_headers} ${ARGN})
   else()
-    target_compile_options(${target} PRIVATE -fPIC)
-    target_precompile_headers(${target} REUSE_FROM udv)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
 endfunction()
 

@@ -5,8 +5,8 @@
 
 namespace udv {
 
-/// True where the name fits the pattern; * stands for any text.
-inline bool fits(std::string_view pattern, std::string_view name) {
+/// True where the pattern describes the whole name; * stands for any text.
+inline bool matches_pattern(std::string_view pattern, std::string_view name) {
   // Greedy from star to star; going back to the last star is enough.
   size_t p = 0, n = 0, star = std::string_view::npos, retry = 0;
   while (n < name.size()) {

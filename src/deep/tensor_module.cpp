@@ -123,7 +123,7 @@ std::vector<std::string> replace_linears(TensorModule& module, const std::string
   visit_parts(module, "",
               [&](TensorModule& parent, const std::string& child, const std::string& path,
                   const std::shared_ptr<TensorModule>& part) {
-                if (!fits(pattern, path)) return;
+                if (!matches_pattern(pattern, path)) return;
                 const auto block = block_of(part, options);
                 if (!block) return;
                 parent.replace(child, block);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 #include "udv/io/run_info.hpp"
 
@@ -12,22 +13,22 @@ namespace udv::io::detail {
 using RunJson = nlohmann::ordered_json;
 
 /// JSON has no infinity: null says that there is no finite value.
-RunJson number(double value);
-RunJson list(const Vector<double>& values);
+UDV_EXPORT RunJson number(double value);
+UDV_EXPORT RunJson list(const Vector<double>& values);
 
-RunJson config_json(const std::map<std::string, Setting>& config);
+UDV_EXPORT RunJson config_json(const std::map<std::string, Setting>& config);
 /// Figures and lists of the caller, at the top level.
-void add_figures(const RunInfo& info, RunJson& run);
+UDV_EXPORT void add_figures(const RunInfo& info, RunJson& run);
 
 /// A JSON object from a file. Throws IoError naming path and byte where there is none.
-RunJson read_json(const std::filesystem::path& path);
+UDV_EXPORT RunJson read_json(const std::filesystem::path& path);
 
 /// What the JSON library has to say, without its own name for it.
-std::string problem_of(const nlohmann::json::exception& error);
+UDV_EXPORT std::string problem_of(const nlohmann::json::exception& error);
 
 /// As a file has it; text that is no UTF-8 is replaced.
-std::string json_text(const RunJson& json);
+UDV_EXPORT std::string json_text(const RunJson& json);
 /// Written atomically; text that is no UTF-8 is replaced.
-void write_json(const std::filesystem::path& path, const RunJson& json);
+UDV_EXPORT void write_json(const std::filesystem::path& path, const RunJson& json);
 
 }  // namespace udv::io::detail

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "udv/core/export.hpp"
 #include "udv/net/adapter.hpp"
 #include "udv/net/files/adapter_file.hpp"
 
@@ -22,17 +23,18 @@ std::string pruning_csv(const net::AdapterPruning& pruning,
                         const PerplexityOfRanks& perplexity = {});
 
 /// "block,rank_before,rank_after,energy_kept".
-std::string ranks_csv(const net::Adapter& before, const net::AdapterPruning& pruning,
-                      const net::AdapterPruning::Ranks& ranks);
+UDV_EXPORT std::string ranks_csv(const net::Adapter& before, const net::AdapterPruning& pruning,
+                                 const net::AdapterPruning::Ranks& ranks);
 
 /// Throws IoError that starts with `name` where an adapter cannot be written: a factor is not
 /// finite, or all blocks have rank 0, which PEFT does not know.
-void check_adapter_files(const std::string& name, const net::Adapter& adapter,
-                         net::AdapterKind kind);
+UDV_EXPORT void check_adapter_files(const std::string& name, const net::Adapter& adapter,
+                                    net::AdapterKind kind);
 
 /// Writes an adapter into a folder: model.safetensors, or the two files of PEFT. `compact`: PEFT
 /// with the own rank of every block instead of zeros.
-void write_adapter_files(const std::filesystem::path& folder, const net::Adapter& adapter,
-                         net::AdapterKind kind, bool compact);
+UDV_EXPORT void write_adapter_files(const std::filesystem::path& folder,
+                                    const net::Adapter& adapter, net::AdapterKind kind,
+                                    bool compact);
 
 }  // namespace udv::jobs

@@ -38,7 +38,7 @@ double figure_in(const Json& run, const std::string& pointer) {
 double value_of(const Runs& runs, const Measure& measure);
 
 bool counts(const Runs& runs, const std::string& name, const Json& run, const Measure& measure) {
-  if (!fits(measure.of, name)) return false;
+  if (!matches_pattern(measure.of, name)) return false;
   if (measure.only_figure.empty()) return true;
   Measure others;
   others.of = measure.only_of;

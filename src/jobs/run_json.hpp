@@ -2,6 +2,7 @@
 #pragma once
 
 #include "io/run_json.hpp"
+#include "udv/core/export.hpp"
 #include "udv/jobs/run_folder.hpp"
 
 namespace udv::jobs {
@@ -15,6 +16,6 @@ inline constexpr int kRunFormat = 1;
 
 /// The contents of run.json, made here alone: who wrote it and how, the results, warnings, further
 /// figures and the files beside it. Replaces an earlier run in the folder.
-void write_run_json(RunFolder& folder, const io::RunInfo& info, const Json& results);
+UDV_EXPORT void write_run_json(RunFolder& folder, const io::RunInfo& info, const Json& results);
 
 }  // namespace udv::jobs

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/session.hpp"
 #include "udv/net/figures.hpp"
 #include "udv/net/files/model_file.hpp"
@@ -23,13 +24,13 @@ struct Training {
 
 /// model.safetensors, history.csv and, last, run.json in the folder of the run.
 template <typename Real>
-void write_training(Run& run, const Training<Real>& training);
+UDV_EXPORT void write_training(Run& run, const Training<Real>& training);
 
 /// history.csv as text: epoch, seconds, train_loss, test_loss, test_accuracy, learning_rate,
 /// live_width, effective_rank; empty where there is no such number.
-std::string history_csv(const std::vector<net::EpochRecord>& history, net::Task task);
+UDV_EXPORT std::string history_csv(const std::vector<net::EpochRecord>& history, net::Task task);
 
 /// How a training ended, in words of jobs.
-Outcome outcome_of(net::TrainStop stop);
+UDV_EXPORT Outcome outcome_of(net::TrainStop stop);
 
 }  // namespace udv::jobs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::net {
@@ -16,9 +17,9 @@ struct GramSvd {
 /// instead of an SVD. Singular values below 1e-8 of the largest are rounding. O(d m min(d, m)).
 /// `lapack_threads` are those of LAPACK: another number gives other last bits, so it is fixed where
 /// the call stands. More than one only where no other thread is in a product.
-GramSvd gram_svd(const RowMatrix<double>& M, int lapack_threads = 1);
+UDV_EXPORT GramSvd gram_svd(const RowMatrix<double>& M, int lapack_threads = 1);
 
 /// Singular values alone, largest first.
-Vector<double> gram_singular_values(const RowMatrix<double>& M);
+UDV_EXPORT Vector<double> gram_singular_values(const RowMatrix<double>& M);
 
 }  // namespace udv::net

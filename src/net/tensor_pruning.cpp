@@ -69,7 +69,7 @@ TensorPruningResult prune_tensors(const std::filesystem::path& path, const Tenso
   std::vector<io::Tensor> tensors;
   for (const io::Tensor& tensor : file.tensors()) {
     result.before += tensor.size();
-    const bool wanted = is_float_matrix(tensor) && fits(how.pattern, tensor.name);
+    const bool wanted = is_float_matrix(tensor) && matches_pattern(how.pattern, tensor.name);
     result.matched += wanted ? 1 : 0;
     const auto found = wanted ? factorize(file, tensor, how) : std::nullopt;
     result.after += found ? found->size() : tensor.size();

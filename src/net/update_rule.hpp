@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "udv/core/export.hpp"
 #include "udv/net/optimizer.hpp"
 
 namespace udv::net {
@@ -20,7 +21,7 @@ struct Coefficients {
   double inverse_root = 1, epsilon = 0;
 };
 
-struct UpdateRule {
+struct UDV_EXPORT UpdateRule {
   std::string_view name;
   size_t moments;
   /// Of step number `step`, counted from 1; nadam keeps a product in `mu_product`.
@@ -28,6 +29,6 @@ struct UpdateRule {
 };
 
 /// Throws InvalidArgument that lists the known names.
-const UpdateRule& update_rule_named(std::string_view name);
+UDV_EXPORT const UpdateRule& update_rule_named(std::string_view name);
 
 }  // namespace udv::net

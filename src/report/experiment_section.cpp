@@ -47,7 +47,7 @@ struct Scene {
     Colors colors;
     for (const ExperimentRun& run : experiment.runs) {
       const int color = colors.of(run.color);
-      if (fits(pattern, run.name) && views.contains(run.name))
+      if (matches_pattern(pattern, run.name) && views.contains(run.name))
         chosen.push_back({&views.at(run.name), run.label, color});
     }
     return chosen;
@@ -141,7 +141,7 @@ Blocks figures_blocks(const Chart& chart, const Scene& scene) {
   std::map<std::string, std::map<double, double>> lines;
   std::vector<std::string> order;
   for (const ExperimentRun& run : scene.experiment.runs) {
-    if (!fits(chart.of, run.name) || !scene.views.contains(run.name)) continue;
+    if (!matches_pattern(chart.of, run.name) || !scene.views.contains(run.name)) continue;
     for (const auto& [name, figure] : chart.figures) {
       const auto variable = run.variables.find(chart.series);
       std::string line = variable == run.variables.end() ? name : variable->second;

@@ -10,12 +10,12 @@ namespace udv::jobs {
 namespace {
 
 TEST(Pattern, StarsStandForAnyText) {
-  EXPECT_TRUE(fits("*", ""));
-  EXPECT_TRUE(fits("udu-*", "udu-0.1"));
-  EXPECT_FALSE(fits("udu-*", "bm-0.1"));
-  EXPECT_TRUE(fits("a*b*c", "a__b__c"));
-  EXPECT_FALSE(fits("a*b*c", "a__c__b"));
-  EXPECT_TRUE(fits("plain", "plain"));
+  EXPECT_TRUE(matches_pattern("*", ""));
+  EXPECT_TRUE(matches_pattern("udu-*", "udu-0.1"));
+  EXPECT_FALSE(matches_pattern("udu-*", "bm-0.1"));
+  EXPECT_TRUE(matches_pattern("a*b*c", "a__b__c"));
+  EXPECT_FALSE(matches_pattern("a*b*c", "a__c__b"));
+  EXPECT_TRUE(matches_pattern("plain", "plain"));
 }
 
 class ExperimentChecks : public ::testing::Test {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "udv/core/export.hpp"
+
 namespace udv {
 
 /// The file that a stopped job leaves behind: the state of its computation, and what it belongs to.
@@ -14,17 +16,17 @@ struct Checkpoint {
 };
 
 /// Magic line, format, program version, job, fingerprint, payload; a CRC-32 of all that at the end.
-std::string to_bytes(const Checkpoint& checkpoint);
+UDV_EXPORT std::string to_bytes(const Checkpoint& checkpoint);
 
 /// Throws InvalidArgument where the bytes are not a whole checkpoint of this format and version.
-Checkpoint checkpoint_from_bytes(std::string_view bytes);
+UDV_EXPORT Checkpoint checkpoint_from_bytes(std::string_view bytes);
 
 /// Whether a file that starts with these bytes claims to be a checkpoint.
-bool starts_checkpoint(std::string_view bytes);
+UDV_EXPORT bool starts_checkpoint(std::string_view bytes);
 
 /// Throws InvalidArgument unless the checkpoint belongs to this job with these settings; names the
 /// settings that differ.
-void check_belongs(const Checkpoint& checkpoint, const std::string& job,
-                   const std::string& fingerprint);
+UDV_EXPORT void check_belongs(const Checkpoint& checkpoint, const std::string& job,
+                              const std::string& fingerprint);
 
 }  // namespace udv

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
 
 /// Known entries of a rows x cols matrix: value[t] stands at (row[t], col[t]), 0-based.
 /// Where `symmetric`, an entry also stands at its mirror image and is listed once.
-struct Entries {
+struct UDV_EXPORT Entries {
   Index rows = 0;
   Index cols = 0;
   bool symmetric = false;

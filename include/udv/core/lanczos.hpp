@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "udv/core/export.hpp"
 #include "udv/core/random.hpp"
 #include "udv/core/types.hpp"
 
@@ -21,13 +22,13 @@ struct EigenPairs {
 /// The `count` smallest eigenpairs of an n x n symmetric S by `steps` Lanczos steps with full
 /// reorthogonalisation (fewer pairs where the Krylov space is exhausted). Memory n * steps.
 template <typename Scalar>
-EigenPairs<Scalar> smallest_eigenpairs(Index n, const SymmetricProduct<Scalar>& product,
-                                       Index count, Index steps, Random& random);
+UDV_EXPORT EigenPairs<Scalar> smallest_eigenpairs(Index n, const SymmetricProduct<Scalar>& product,
+                                                  Index count, Index steps, Random& random);
 
 /// The smallest eigenvalue alone, from above: stops when further steps move it by less than
 /// `tolerance` of the largest magnitude seen.
 template <typename Scalar>
-double smallest_eigenvalue(Index n, const SymmetricProduct<Scalar>& product, double tolerance,
-                           Index max_steps, Random& random);
+UDV_EXPORT double smallest_eigenvalue(Index n, const SymmetricProduct<Scalar>& product,
+                                      double tolerance, Index max_steps, Random& random);
 
 }  // namespace udv

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
@@ -31,12 +32,12 @@ enum class Verdict { kContinue, kInterrupt, kTimeLimit };
 using Observer = std::function<Verdict(const IterationRecord&)>;
 
 /// Calls all observers with each record; the first one that does not want to go on decides.
-Observer combine(std::vector<Observer> observers);
+UDV_EXPORT Observer combine(std::vector<Observer> observers);
 
 /// Ends a run after `seconds` of solving.
-Observer time_limit(double seconds);
+UDV_EXPORT Observer time_limit(double seconds);
 /// Ends a run so many seconds from now, whatever earlier parts of it took.
-Observer time_limit_from_now(double seconds);
+UDV_EXPORT Observer time_limit_from_now(double seconds);
 
 /// What a long computation tells its caller, and how it is resumed. A state is a text of bytes that
 /// only the computation understands; resumed from it, the computation ends with the same bits as

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "udv/core/error.hpp"
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
@@ -24,7 +25,7 @@ using Setting = std::variant<bool, std::int64_t, double, std::string>;
 
 /// A setting that makes no sense. what() is "name: problem", or the problem alone where it concerns
 /// several settings; front ends show the name in their own way ("--name" on a command line).
-class OptionError : public InvalidArgument {
+class UDV_EXPORT OptionError : public InvalidArgument {
  public:
   OptionError(std::string name, const std::string& problem)
       : InvalidArgument(name.empty() ? problem : name + ": " + problem), name_(std::move(name)) {}
@@ -40,7 +41,7 @@ class OptionError : public InvalidArgument {
 
 /// One setting of a job: all that is known about it, written once. Flags, help, config files,
 /// run.json, fingerprints, man pages, completions and reference tables are made from it.
-struct Option {
+struct UDV_EXPORT Option {
   std::string name;        ///< the flag without its dashes, and the key in config files
   std::string help;        ///< one sentence without a full stop
   std::string group;       ///< heading in help texts
@@ -71,10 +72,10 @@ struct Option {
   /// Two words instead of a switch.
   Option& as_switch_word(const std::pair<std::string, std::string>& words = {"on", "off"});
   Option& measured_in(std::string text);
-  Option& called(std::string text);       ///< the value in help texts: "FILE"
-  Option& default_is(std::string text);   ///< what happens where nothing is given
-  Option& is_input(bool needed = true);   ///< positional
-  Option& keeps_numbers();                ///< decides_numbers = false
+  Option& called(std::string text);      ///< the value in help texts: "FILE"
+  Option& default_is(std::string text);  ///< what happens where nothing is given
+  Option& is_input(bool needed = true);  ///< positional
+  Option& keeps_numbers();               ///< decides_numbers = false
   Option& must_be_given();
 
   // What set and get work with.
@@ -84,7 +85,7 @@ struct Option {
 
 /// The settings of one job, bound to its options struct: `describe(table, options)` adds them.
 /// The struct has to outlive the table.
-class OptionTable {
+class UDV_EXPORT OptionTable {
  public:
   OptionTable() = default;
   OptionTable(OptionTable&&) = default;
@@ -111,9 +112,9 @@ class OptionTable {
 
   /// One word for each value of an enumeration.
   template <typename Enum>
-  requires std::is_enum_v<Enum>
-  Option& add(std::string name, Enum& value, std::vector<std::pair<std::string, Enum>> words,
-              std::string help) {
+  requires std::is_enum_v<Enum> Option& add(std::string name, Enum& value,
+                                            std::vector<std::pair<std::string, Enum>> words,
+                                            std::string help) {
     std::vector<std::string> names;
     for (const auto& [word, meaning] : words) names.push_back(word);
     Enum* const at = &value;
@@ -176,14 +177,14 @@ OptionTable table_of() {
 }
 
 /// "name value; name value", as fingerprints and error messages show settings.
-std::string settings_text(const std::map<std::string, Setting>& config);
+UDV_EXPORT std::string settings_text(const std::map<std::string, Setting>& config);
 
 /// The known name that is nearest to a misspelled one; empty where none is near.
-std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+UDV_EXPORT std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 /// "; did you mean X?", or nothing.
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
+UDV_EXPORT std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
 
 /// The words of "a,b,c"; empty ones do not count.
-std::vector<std::string> comma_words(std::string_view list);
+UDV_EXPORT std::vector<std::string> comma_words(std::string_view list);
 
 }  // namespace udv

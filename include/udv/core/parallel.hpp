@@ -3,23 +3,25 @@
 
 #include <functional>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
 
 /// Threads that kernels may use; 0 or less means all cores. Results do not depend on it.
-void set_num_threads(int count);
-int num_threads();
+UDV_EXPORT void set_num_threads(int count);
+UDV_EXPORT int num_threads();
 
 /// Runs body(begin, end) over 0 .. size - 1 cut into blocks of `block` indices, on all threads.
 /// The cut depends on the sizes alone, never on the number of threads, so partial sums per block
 /// that are added in order give the same bits everywhere. Threads inherit the caller's
 /// floating-point mode. One block, one thread or a call from within a block: a plain loop.
-void parallel_blocks(Index size, Index block, const std::function<void(Index, Index)>& body);
+UDV_EXPORT void parallel_blocks(Index size, Index block,
+                                const std::function<void(Index, Index)>& body);
 
 /// <a, b> for equally shaped dense arrays, block by block in a fixed order.
-double dot(const double* a, const double* b, Index size);
-double dot(const float* a, const float* b, Index size);
+UDV_EXPORT double dot(const double* a, const double* b, Index size);
+UDV_EXPORT double dot(const float* a, const float* b, Index size);
 
 /// Re <a, b>: a complex array counts as a real one of twice the length.
 template <typename Left, typename Right>
@@ -33,14 +35,14 @@ double squared_norm(const Eigen::PlainObjectBase<Dense>& a) {
 }
 
 /// y += factor x and x *= factor, entry by entry, on all threads where that is worth it.
-void add_scaled(double factor, const double* x, double* y, Index size);
-void add_scaled(float factor, const float* x, float* y, Index size);
-void scale(double factor, double* x, Index size);
-void scale(float factor, float* x, Index size);
+UDV_EXPORT void add_scaled(double factor, const double* x, double* y, Index size);
+UDV_EXPORT void add_scaled(float factor, const float* x, float* y, Index size);
+UDV_EXPORT void scale(double factor, double* x, Index size);
+UDV_EXPORT void scale(float factor, float* x, Index size);
 
 /// Sets flush-to-zero while alive: columns on their way to zero would otherwise pass through
 /// denormal numbers, which are a hundred times slower.
-class FlushToZero {
+class UDV_EXPORT FlushToZero {
  public:
   FlushToZero();
   ~FlushToZero();

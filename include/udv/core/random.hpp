@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
@@ -13,7 +14,7 @@ namespace udv {
 /// The one source of randomness. std::mt19937_64 is fixed by the standard; its distributions are
 /// not, so the transforms are ours: a seed gives the same numbers with every standard library.
 /// Streams of one seed are independent: each purpose takes its own.
-class Random {
+class UDV_EXPORT Random {
  public:
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
@@ -17,17 +18,17 @@ struct FactoredSvd {
 /// SVD of X = U diag(d) V^* from its factors: QR of both, then an SVD of the k x k core, in double
 /// precision. X itself is never formed. O((p + q) k^2 + k^3).
 template <typename Scalar>
-FactoredSvd<Scalar> factored_svd(const RowMatrix<Scalar>& U, const Reals<Scalar>& d,
-                                 const RowMatrix<Scalar>& V);
+UDV_EXPORT FactoredSvd<Scalar> factored_svd(const RowMatrix<Scalar>& U, const Reals<Scalar>& d,
+                                            const RowMatrix<Scalar>& V);
 
 /// Eigendecomposition of X = U diag(d) U^* from its factor, in the same way.
 template <typename Scalar>
-FactoredSvd<Scalar> factored_eigen(const RowMatrix<Scalar>& U, const Reals<Scalar>& d);
+UDV_EXPORT FactoredSvd<Scalar> factored_eigen(const RowMatrix<Scalar>& U, const Reals<Scalar>& d);
 
 /// Number of values above `tolerance` times the first one.
-Index numerical_rank(const Vector<double>& spectrum, double tolerance);
+UDV_EXPORT Index numerical_rank(const Vector<double>& spectrum, double tolerance);
 
 /// sigma_rank / sigma_(rank + 1), with the denominator floored at machine precision; 0 at rank 0.
-double rank_gap(const Vector<double>& spectrum, Index rank);
+UDV_EXPORT double rank_gap(const Vector<double>& spectrum, Index rank);
 
 }  // namespace udv

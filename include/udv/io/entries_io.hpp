@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "udv/core/entries.hpp"
+#include "udv/core/export.hpp"
 
 namespace udv::io {
 
@@ -40,7 +41,7 @@ Entries read_entries(const std::filesystem::path& path, const EntriesOptions& op
 
 /// Index pairs `row, column` (further columns are ignored), counted from `base`; each must lie
 /// inside rows x cols. Same grammar as text triplets. Returned 0-based, in the file's order.
-std::vector<std::pair<Index, Index>> read_pairs(const std::filesystem::path& path, int base,
-                                                Index rows, Index cols);
+UDV_EXPORT std::vector<std::pair<Index, Index>> read_pairs(const std::filesystem::path& path,
+                                                           int base, Index rows, Index cols);
 
 }  // namespace udv::io

@@ -6,21 +6,23 @@
 #include <string>
 #include <string_view>
 
+#include "udv/core/export.hpp"
+
 namespace udv::io {
 
 /// The whole file as bytes; a name that ends in .gz is unpacked (all members of it). Throws IoError
 /// naming the path where it is missing, a folder, unreadable, or damaged gzip data.
-std::string read_bytes(const std::filesystem::path& path);
+UDV_EXPORT std::string read_bytes(const std::filesystem::path& path);
 
 /// The first `count` bytes as they stand, fewer where the file is shorter. Throws as read_bytes.
-std::string read_start(const std::filesystem::path& path, std::size_t count);
+UDV_EXPORT std::string read_start(const std::filesystem::path& path, std::size_t count);
 
 /// Writes to a temporary name in the same folder, then renames: a crash never leaves half a file.
 /// Throws IoError naming the path; the temporary file is removed on failure. A folder or a device
 /// is refused.
-void write_atomically(const std::filesystem::path& path, std::string_view bytes);
+UDV_EXPORT void write_atomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// Makes a folder, and those above it, where it is not there yet. Throws IoError naming it.
-void make_folder(const std::filesystem::path& folder);
+UDV_EXPORT void make_folder(const std::filesystem::path& folder);
 
 }  // namespace udv::io

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::io {
@@ -18,7 +19,7 @@ struct IdxArray {
 
 /// IDX as MNIST has it: 00 00 08 and the number of dimensions, their sizes (big-endian), the bytes.
 /// .gz too. Throws IoError naming the path: another type, more or fewer bytes than announced.
-IdxArray read_idx(const std::filesystem::path& path);
+UDV_EXPORT IdxArray read_idx(const std::filesystem::path& path);
 
 /// Images of one size with their labels.
 struct LabelledImages {
@@ -31,12 +32,12 @@ struct LabelledImages {
 /// CIFAR's binary records: one label (CIFAR-10) or a coarse and a fine one (CIFAR-100, the fine one
 /// counts), then 3 x 32 x 32 bytes. Throws IoError naming the path: a size that is no multiple of a
 /// record, a label out of range.
-LabelledImages read_cifar(const std::vector<std::filesystem::path>& files, bool hundred);
+UDV_EXPORT LabelledImages read_cifar(const std::vector<std::filesystem::path>& files, bool hundred);
 
 /// Images of an IDX file, without labels.
-LabelledImages read_idx_images(const std::filesystem::path& path);
+UDV_EXPORT LabelledImages read_idx_images(const std::filesystem::path& path);
 /// A pair of IDX files. Throws IoError where their counts differ.
-LabelledImages read_idx_pair(const std::filesystem::path& images,
-                             const std::filesystem::path& labels);
+UDV_EXPORT LabelledImages read_idx_pair(const std::filesystem::path& images,
+                                        const std::filesystem::path& labels);
 
 }  // namespace udv::io

@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 #include "udv/io/safetensors.hpp"
 
 namespace udv::io {
 
 /// A graph of ONNX (opset 13) on float32 rows, built node by node.
-class OnnxGraph {
+class UDV_EXPORT OnnxGraph {
  public:
   explicit OnnxGraph(std::string name) : name_(std::move(name)) {}
 
@@ -59,6 +60,6 @@ struct OnnxModel {
 /// Reads one. Throws IoError naming the path and the byte where the file is damaged, cut off, has
 /// no graph, or a constant's raw data are not those of its shape. Nothing is allocated by announced
 /// sizes.
-OnnxModel read_onnx(const std::filesystem::path& path);
+UDV_EXPORT OnnxModel read_onnx(const std::filesystem::path& path);
 
 }  // namespace udv::io

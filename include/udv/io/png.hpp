@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::io {
@@ -20,8 +21,8 @@ struct RgbImage {
 /// An 8-bit PNG file, written atomically; in gray, 0 is black and 255 is white. Throws
 /// InvalidArgument where there is no pixel or their number does not match the size, IoError where
 /// the file cannot be written.
-void write_png(const std::filesystem::path& path, const RowMatrix<std::uint8_t>& gray);
-void write_png(const std::filesystem::path& path, const RgbImage& image);
+UDV_EXPORT void write_png(const std::filesystem::path& path, const RowMatrix<std::uint8_t>& gray);
+UDV_EXPORT void write_png(const std::filesystem::path& path, const RgbImage& image);
 
 /// What the first bytes of a PNG file say.
 struct PngInfo {
@@ -32,13 +33,13 @@ struct PngInfo {
 
 /// Reads no more than these bytes. Throws IoError naming the path where they are none of a PNG
 /// file.
-PngInfo describe_png(const std::filesystem::path& path);
+UDV_EXPORT PngInfo describe_png(const std::filesystem::path& path);
 
 /// Any PNG file as 8-bit gray: colours by their luminance, transparent pixels on black. Throws
 /// IoError naming the path where it is missing, no PNG file, damaged or cut off; the announced size
 /// is compared with that of the file before any allocation.
-RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path);
+UDV_EXPORT RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path);
 /// The same in colours.
-RgbImage read_png_rgb(const std::filesystem::path& path);
+UDV_EXPORT RgbImage read_png_rgb(const std::filesystem::path& path);
 
 }  // namespace udv::io

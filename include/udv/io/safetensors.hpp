@@ -9,12 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::io {
 
 /// One tensor of a safetensors file; its bytes lie in the mapped file.
-struct Tensor {
+struct UDV_EXPORT Tensor {
   std::string name;
   std::string type;  ///< "F32", "F64", "BF16", "I64", ...
   std::vector<Index> shape;
@@ -25,18 +26,18 @@ struct Tensor {
 };
 
 /// Bytes of one number of such a type, 0 where the type is unknown.
-std::size_t tensor_type_size(std::string_view type);
+UDV_EXPORT std::size_t tensor_type_size(std::string_view type);
 
 /// The values of a tensor of floats as Real. Throws IoError that starts with `file` where it is of
 /// another type, or its bytes are not those of its shape.
 template <typename Real>
-Vector<Real> tensor_values(const std::string& file, const Tensor& tensor);
+UDV_EXPORT Vector<Real> tensor_values(const std::string& file, const Tensor& tensor);
 
 /// A safetensors file (u64 header length, JSON header, data), mapped into memory: only what is
 /// looked at is read. The constructor throws IoError naming the path where the header is damaged,
 /// a type is unknown, or tensors lie outside of the file, overlap or have another size than their
 /// shape says.
-class SafetensorsFile {
+class UDV_EXPORT SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);
 
@@ -67,20 +68,20 @@ struct NamedTensor {
 
 /// The same as a view of its numbers, F32 or F64.
 template <typename Real>
-Tensor as_tensor(const NamedTensor<Real>& named);
+UDV_EXPORT Tensor as_tensor(const NamedTensor<Real>& named);
 
 /// The bytes of such a file; see write_safetensors.
-std::string safetensors_bytes(const std::vector<Tensor>& tensors,
-                              const std::map<std::string, std::string>& metadata);
+UDV_EXPORT std::string safetensors_bytes(const std::vector<Tensor>& tensors,
+                                         const std::map<std::string, std::string>& metadata);
 template <typename Real>
-std::string safetensors_bytes(const std::vector<NamedTensor<Real>>& tensors,
-                              const std::map<std::string, std::string>& metadata);
+UDV_EXPORT std::string safetensors_bytes(const std::vector<NamedTensor<Real>>& tensors,
+                                         const std::map<std::string, std::string>& metadata);
 
 /// Writes tensors of float or double (F32, F64) and text metadata, atomically; data begin at a
 /// multiple of 8 bytes. Equal contents give equal files.
 template <typename Real>
-void write_safetensors(const std::filesystem::path& path,
-                       const std::vector<NamedTensor<Real>>& tensors,
-                       const std::map<std::string, std::string>& metadata);
+UDV_EXPORT void write_safetensors(const std::filesystem::path& path,
+                                  const std::vector<NamedTensor<Real>>& tensors,
+                                  const std::map<std::string, std::string>& metadata);
 
 }  // namespace udv::io

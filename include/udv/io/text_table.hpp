@@ -8,12 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::io {
 
 /// A delimited text file with a header line, as it stands: every field is text.
-class TextTable {
+class UDV_EXPORT TextTable {
  public:
   /// Comma, semicolon or tab, whichever follows the first name of the header; .gz too. A file that
   /// is no UTF-8 is taken for Latin-1 and turned into UTF-8. Throws IoError naming path and line:
@@ -41,11 +42,11 @@ class TextTable {
 };
 
 /// A number that stands alone in a field, inf and nan too.
-bool is_number(std::string_view field);
+UDV_EXPORT bool is_number(std::string_view field);
 /// The same, but finite ones alone. False where it is none.
-bool parse_number(std::string_view field, double& value);
+UDV_EXPORT bool parse_number(std::string_view field, double& value);
 
 /// A field as messages show it: in quotes, on one line, shortened.
-std::string quoted(std::string_view field);
+UDV_EXPORT std::string quoted(std::string_view field);
 
 }  // namespace udv::io

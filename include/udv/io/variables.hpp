@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 #include "udv/io/npy.hpp"
 
@@ -24,16 +25,16 @@ struct Variable {
 };
 
 /// "a (3 x 4 double)", for messages.
-std::string variable_text(const Variable& variable);
+UDV_EXPORT std::string variable_text(const Variable& variable);
 
 /// The one array of an .npy file, without a name, by its header alone: however large it is, only
 /// its first bytes are read (.npy.gz is unpacked). Throws IoError as read_npy does.
-Variable describe_npy(const std::filesystem::path& path);
+UDV_EXPORT Variable describe_npy(const std::filesystem::path& path);
 
 /// Named arrays of a .mat file (MATLAB 5 to 7.3), an .npz archive or an HDF5 file (.h5, .hdf5).
 /// The constructor lists them and throws IoError, naming the path, where the file is missing, of
 /// another kind, cut off or damaged. Nothing stays open in between.
-class VariableFile {
+class UDV_EXPORT VariableFile {
  public:
   explicit VariableFile(std::filesystem::path path);
 

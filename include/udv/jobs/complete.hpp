@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/io/entries_io.hpp"
 #include "udv/jobs/recovery_result.hpp"
 #include "udv/recover/centering.hpp"
@@ -20,7 +21,7 @@ struct CompleteInput {
   std::string test;     ///< entries that the error is measured on
   std::string predict;  ///< pairs row,column to predict
 };
-void describe(OptionTable& table, CompleteInput& input);
+UDV_EXPORT void describe(OptionTable& table, CompleteInput& input);
 
 /// The same in memory.
 struct CompleteData {
@@ -37,7 +38,7 @@ struct CompleteOptions {
   Centering center = Centering::kNone;           ///< means that are subtracted first
   RecoverOptions method;
 };
-void describe(OptionTable& table, CompleteOptions& options);
+UDV_EXPORT void describe(OptionTable& table, CompleteOptions& options);
 
 struct CompleteResult : RecoveryResult<double> {
   Biases biases;                        ///< what was subtracted before the recovery
@@ -46,9 +47,9 @@ struct CompleteResult : RecoveryResult<double> {
 
 /// Fills in a matrix from some of its entries. Throws IoError naming file and place, OptionError
 /// naming a setting.
-CompleteResult complete(const CompleteInput& input, const CompleteOptions& options,
-                        Session& session);
-CompleteResult complete(const CompleteData& data, const CompleteOptions& options,
-                        Session& session);
+UDV_EXPORT CompleteResult complete(const CompleteInput& input, const CompleteOptions& options,
+                                   Session& session);
+UDV_EXPORT CompleteResult complete(const CompleteData& data, const CompleteOptions& options,
+                                   Session& session);
 
 }  // namespace udv::jobs

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/recovery_result.hpp"
 #include "udv/recover/problem.hpp"
 #include "udv/recover/solver/options.hpp"
@@ -14,8 +15,8 @@ namespace udv::jobs {
 /// The demo needs no input and has no settings.
 struct DemoInput {};
 struct DemoOptions {};
-void describe(OptionTable& table, DemoInput& input);
-void describe(OptionTable& table, DemoOptions& options);
+UDV_EXPORT void describe(OptionTable& table, DemoInput& input);
+UDV_EXPORT void describe(OptionTable& table, DemoOptions& options);
 
 /// One method on the demo's problem.
 struct DemoRun {
@@ -33,9 +34,9 @@ struct DemoResult {
 };
 
 /// The problem of the demo: the paper's completion problem, by seed.
-PlantedOptions demo_problem(std::uint64_t seed);
+UDV_EXPORT PlantedOptions demo_problem(std::uint64_t seed);
 
 /// The paper's completion problem: bm against udu with the paper's settings, and the auto mode.
-DemoResult demo(const DemoInput& input, const DemoOptions& options, Session& session);
+UDV_EXPORT DemoResult demo(const DemoInput& input, const DemoOptions& options, Session& session);
 
 }  // namespace udv::jobs

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/model_input.hpp"
 #include "udv/net/dataset.hpp"
 #include "udv/net/files/model_file.hpp"
@@ -12,7 +13,7 @@ namespace udv::jobs {
 
 /// `evaluate` has no settings of its own.
 struct EvaluateOptions {};
-void describe(OptionTable& table, EvaluateOptions& options);
+UDV_EXPORT void describe(OptionTable& table, EvaluateOptions& options);
 
 struct EvaluateResult {
   Outcome outcome = Outcome::kDone;
@@ -25,10 +26,12 @@ struct EvaluateResult {
 };
 
 /// Measures a trained network on data with targets: run.json. Throws IoError naming file and place.
-EvaluateResult evaluate(const ModelInput& input, const EvaluateOptions& options, Session& session);
+UDV_EXPORT EvaluateResult evaluate(const ModelInput& input, const EvaluateOptions& options,
+                                   Session& session);
 
 /// The same with a model and scaled data in memory, as net::read_for_model returns them.
-EvaluateResult evaluate(const net::Model<double>& model, const net::Dataset<double>& data,
-                        const EvaluateOptions& options, Session& session);
+UDV_EXPORT EvaluateResult evaluate(const net::Model<double>& model,
+                                   const net::Dataset<double>& data, const EvaluateOptions& options,
+                                   Session& session);
 
 }  // namespace udv::jobs

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "udv/core/export.hpp"
+
 namespace udv::jobs {
 
 /// One number out of the run.json files of some runs: a figure, divided by another one, less a
@@ -46,7 +48,7 @@ struct Chart {
 };
 
 /// The names that `Chart::kind` may have.
-const std::vector<std::string>& chart_kinds();
+UDV_EXPORT const std::vector<std::string>& chart_kinds();
 
 /// One command of udv and its place in the charts.
 struct ExperimentRun {
@@ -69,7 +71,7 @@ struct Experiment {
 
 /// Whether our numbers show what the paper claims.
 enum class ClaimStatus { kSeen, kNotSeen, kNotRun };
-std::string_view to_string(ClaimStatus status);
+UDV_EXPORT std::string_view to_string(ClaimStatus status);
 
 /// The result of one check, as text.
 struct CheckResult {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/session.hpp"
 #include "udv/net/files/model_file.hpp"
 
@@ -13,13 +14,13 @@ namespace udv::jobs {
 struct ExportInput {
   std::string model;  ///< model.safetensors, the folder of a run or of a PEFT adapter
 };
-void describe(OptionTable& table, ExportInput& input);
+UDV_EXPORT void describe(OptionTable& table, ExportInput& input);
 
 struct ExportOptions {
   std::string format = "safetensors";  ///< or onnx, torchscript, csv; adapters: safetensors, peft
   bool compact = false;                ///< PEFT: the own rank of every block instead of zeros
 };
-void describe(OptionTable& table, ExportOptions& options);
+UDV_EXPORT void describe(OptionTable& table, ExportOptions& options);
 
 struct ExportResult {
   Outcome outcome = Outcome::kDone;
@@ -34,7 +35,7 @@ using ScriptWriter =
 
 /// Writes a trained network or an adapter for other programs. Throws IoError naming the file, also
 /// for torchscript without a writer.
-ExportResult export_model(const ExportInput& input, const ExportOptions& options, Session& session,
-                          const ScriptWriter& write_script = nullptr);
+UDV_EXPORT ExportResult export_model(const ExportInput& input, const ExportOptions& options,
+                                     Session& session, const ScriptWriter& write_script = nullptr);
 
 }  // namespace udv::jobs

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/options.hpp"
 
 namespace udv::jobs {
@@ -13,16 +14,16 @@ namespace udv::jobs {
 struct InspectInput {
   std::string file;  ///< or a folder
 };
-void describe(OptionTable& table, InspectInput& input);
+UDV_EXPORT void describe(OptionTable& table, InspectInput& input);
 
 struct InspectOptions {
   bool svd = false;      ///< singular values also where they take time
   double energy = 0.99;  ///< share of the energy that an SVD keeps
 };
-void describe(OptionTable& table, InspectOptions& options);
+UDV_EXPORT void describe(OptionTable& table, InspectOptions& options);
 
 /// What is in a file, in the order in which it is worth telling.
-struct InspectReport {
+struct UDV_EXPORT InspectReport {
   struct Fact {
     std::string name, value;
   };
@@ -45,6 +46,6 @@ struct InspectReport {
 /// Describes a file that udv reads or writes, or the folder of a run or of a PEFT adapter. Texts of
 /// the file come without control characters. Throws IoError naming the file where it is of no known
 /// kind or damaged.
-InspectReport inspect(const InspectInput& input, const InspectOptions& options);
+UDV_EXPORT InspectReport inspect(const InspectInput& input, const InspectOptions& options);
 
 }  // namespace udv::jobs

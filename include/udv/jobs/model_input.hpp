@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/session.hpp"
 
 namespace udv::jobs {
@@ -13,9 +14,9 @@ struct ModelInput {
   std::string data;     ///< of the kind that the model was trained on
   std::string targets;  ///< file with the targets of a .npy or IDX file; may be empty
 };
-void describe(OptionTable& table, ModelInput& input);
+UDV_EXPORT void describe(OptionTable& table, ModelInput& input);
 
 /// Throws IoError where the results would replace the run that the model is part of.
-void require_other_folder(const Session& session, const std::string& model);
+UDV_EXPORT void require_other_folder(const Session& session, const std::string& model);
 
 }  // namespace udv::jobs

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/recovery_result.hpp"
 #include "udv/recover/operators/intensity.hpp"
 #include "udv/recover/solver/options.hpp"
@@ -18,7 +19,7 @@ struct PhaseInput {
   std::string values;        ///< b as .npy
   std::string truth;         ///< the true x as .npy, where known
 };
-void describe(OptionTable& table, PhaseInput& input);
+UDV_EXPORT void describe(OptionTable& table, PhaseInput& input);
 
 /// What A holds.
 enum class PhaseMap {
@@ -31,7 +32,7 @@ struct PhaseJobOptions {
   int restarts = 5;  ///< random starts at most
   RecoverOptions method;
 };
-void describe(OptionTable& table, PhaseJobOptions& options);
+UDV_EXPORT void describe(OptionTable& table, PhaseJobOptions& options);
 
 /// x up to a factor of modulus 1; its largest entry is real and positive.
 template <typename Scalar>
@@ -44,12 +45,13 @@ using PhaseResult = std::variant<PhaseAnswer<double>, PhaseAnswer<std::complex<d
 
 /// Recovers x from the intensities |A x|^2. Throws IoError naming file and place, OptionError
 /// naming a setting.
-PhaseResult phase(const PhaseInput& input, const PhaseJobOptions& options, Session& session);
+UDV_EXPORT PhaseResult phase(const PhaseInput& input, const PhaseJobOptions& options,
+                             Session& session);
 
 /// The same for an operator in memory; `truth` may be empty.
 template <typename Scalar>
-PhaseAnswer<Scalar> phase(std::shared_ptr<const IntensityOperator<Scalar>> op,
-                          const Vector<double>& b, const Vector<Scalar>& truth,
-                          const PhaseJobOptions& options, Session& session);
+UDV_EXPORT PhaseAnswer<Scalar> phase(std::shared_ptr<const IntensityOperator<Scalar>> op,
+                                     const Vector<double>& b, const Vector<Scalar>& truth,
+                                     const PhaseJobOptions& options, Session& session);
 
 }  // namespace udv::jobs

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/recovery_result.hpp"
 #include "udv/recover/solver/options.hpp"
 
@@ -17,7 +18,7 @@ enum class PlantedKind {
 struct PlantedInput {
   PlantedKind problem = PlantedKind::kCompletion;
 };
-void describe(OptionTable& table, PlantedInput& input);
+UDV_EXPORT void describe(OptionTable& table, PlantedInput& input);
 
 /// The seed of the session is that of the start; `problem_seed` is that of the problem.
 struct PlantedJobOptions {
@@ -33,10 +34,10 @@ struct PlantedJobOptions {
   RecoverOptions method;
   bool smoothness_step = false;  ///< phase: the step is 1 / L, the paper's
 };
-void describe(OptionTable& table, PlantedJobOptions& options);
+UDV_EXPORT void describe(OptionTable& table, PlantedJobOptions& options);
 
 /// Makes up a problem whose answer is known, recovers it and tells the error.
-RecoveryResult<double> planted(const PlantedInput& input, const PlantedJobOptions& options,
-                               Session& session);
+UDV_EXPORT RecoveryResult<double> planted(const PlantedInput& input,
+                                          const PlantedJobOptions& options, Session& session);
 
 }  // namespace udv::jobs

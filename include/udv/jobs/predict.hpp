@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/model_input.hpp"
 #include "udv/net/prediction.hpp"
 
@@ -10,7 +11,7 @@ namespace udv::jobs {
 
 /// `predict` has no settings of its own.
 struct PredictOptions {};
-void describe(OptionTable& table, PredictOptions& options);
+UDV_EXPORT void describe(OptionTable& table, PredictOptions& options);
 
 struct PredictResult {
   Outcome outcome = Outcome::kDone;
@@ -21,10 +22,11 @@ struct PredictResult {
 
 /// Applies a trained network to other data: predictions.csv and run.json. Throws IoError naming
 /// file and place.
-PredictResult predict(const ModelInput& input, const PredictOptions& options, Session& session);
+UDV_EXPORT PredictResult predict(const ModelInput& input, const PredictOptions& options,
+                                 Session& session);
 
 /// The same with a model and scaled features (n x inputs) in memory.
-PredictResult predict(const net::Model<double>& model, const RowMatrix<double>& X,
-                      const PredictOptions& options, Session& session);
+UDV_EXPORT PredictResult predict(const net::Model<double>& model, const RowMatrix<double>& X,
+                                 const PredictOptions& options, Session& session);
 
 }  // namespace udv::jobs

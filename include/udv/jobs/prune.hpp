@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/session.hpp"
 #include "udv/net/adapter.hpp"
 #include "udv/net/files/network_file.hpp"
@@ -22,7 +23,7 @@ struct PruneInput {
   std::string targets;  ///< file with the targets of a .npy or IDX file
   std::string compare;  ///< another model whose curve stands beside that of the first
 };
-void describe(OptionTable& table, PruneInput& input);
+UDV_EXPORT void describe(OptionTable& table, PruneInput& input);
 
 /// Settings of `prune`. Networks: one field of the budget, or a curve alone. Adapters: rank, energy
 /// or ratio. Any safetensors file: a pattern of tensors, and rank or energy.
@@ -35,7 +36,7 @@ struct PruneOptions {
   bool compact = false;          ///< PEFT: the own rank of every block instead of zeros
   std::string tensors;           ///< names of tensors of any safetensors file, with *
 };
-void describe(OptionTable& table, PruneOptions& options);
+UDV_EXPORT void describe(OptionTable& table, PruneOptions& options);
 
 struct BeforeAfter {
   double before = 0, after = 0;
@@ -46,7 +47,7 @@ struct ScoreChange {
 };
 
 /// A curve of another model, or of another way to prune.
-struct NamedCurve {
+struct UDV_EXPORT NamedCurve {
   std::string name;
   std::vector<net::CurvePoint> points;
 
@@ -90,15 +91,17 @@ struct PruneResult {
 /// Makes a trained network, an adapter or any file of tensors smaller, to a budget. Throws
 /// OptionError naming settings that do not go together, InvalidArgument where a budget cannot be
 /// met, IoError naming file and place.
-PruneResult prune(const PruneInput& input, const PruneOptions& options, Session& session);
+UDV_EXPORT PruneResult prune(const PruneInput& input, const PruneOptions& options,
+                             Session& session);
 
 /// The same with a network and data in memory; without `parts` neither a drop, a curve nor
 /// fine-tuning can be asked for.
-PruneResult prune(const net::Model<float>& model,
-                  const std::optional<net::PruneParts<float>>& parts, const PruneOptions& options,
-                  Session& session);
+UDV_EXPORT PruneResult prune(const net::Model<float>& model,
+                             const std::optional<net::PruneParts<float>>& parts,
+                             const PruneOptions& options, Session& session);
 
 /// The same with an adapter in memory, which is written as a native file.
-PruneResult prune(const net::Adapter& adapter, const PruneOptions& options, Session& session);
+UDV_EXPORT PruneResult prune(const net::Adapter& adapter, const PruneOptions& options,
+                             Session& session);
 
 }  // namespace udv::jobs

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/recovery_result.hpp"
 #include "udv/recover/ptychography.hpp"
 #include "udv/recover/ptychography_data.hpp"
@@ -18,9 +19,9 @@ struct PtychographyInput {
   std::string data;   ///< images: .mat, .npz or HDF5
   std::string setup;  ///< TOML file with optics, LEDs and data
 };
-void describe(OptionTable& table, PtychographyInput& input);
+UDV_EXPORT void describe(OptionTable& table, PtychographyInput& input);
 
-struct PtychographyJobOptions {
+struct UDV_EXPORT PtychographyJobOptions {
   PtychographyJobOptions();
 
   PupilRefinement refine_pupil = PupilRefinement::kPhase;
@@ -31,7 +32,7 @@ struct PtychographyJobOptions {
   std::vector<Index> snapshots;  ///< iterations to draw (gradient method)
   RecoverOptions method;         ///< a method, a step or no polish: the paper's algorithm
 };
-void describe(OptionTable& table, PtychographyJobOptions& options);
+UDV_EXPORT void describe(OptionTable& table, PtychographyJobOptions& options);
 
 struct PtychographyJobResult : RecoveryResult<std::complex<float>> {
   RowMatrix<std::complex<float>> image;   ///< of the sample
@@ -45,9 +46,11 @@ struct PtychographyJobResult : RecoveryResult<std::complex<float>> {
 
 /// Recovers a complex image from Fourier ptychographic intensities. Throws IoError naming file and
 /// place, OptionError naming a setting.
-PtychographyJobResult ptychography(const PtychographyInput& input,
-                                   const PtychographyJobOptions& options, Session& session);
-PtychographyJobResult ptychography(const PtychographyData& data,
-                                   const PtychographyJobOptions& options, Session& session);
+UDV_EXPORT PtychographyJobResult ptychography(const PtychographyInput& input,
+                                              const PtychographyJobOptions& options,
+                                              Session& session);
+UDV_EXPORT PtychographyJobResult ptychography(const PtychographyData& data,
+                                              const PtychographyJobOptions& options,
+                                              Session& session);
 
 }  // namespace udv::jobs

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/experiment.hpp"
 #include "udv/jobs/session.hpp"
 
@@ -15,7 +16,7 @@ namespace udv::jobs {
 struct ReproduceInput {
   std::vector<std::string> names;
 };
-void describe(OptionTable& table, ReproduceInput& input);
+UDV_EXPORT void describe(OptionTable& table, ReproduceInput& input);
 
 /// An experiment after its runs.
 struct Reproduced {
@@ -34,9 +35,9 @@ struct ReproduceOptions {
   std::filesystem::path program;
   std::function<void(const Reproduced&)> finished;  ///< called after each experiment
 };
-void describe(OptionTable& table, ReproduceOptions& options);
+UDV_EXPORT void describe(OptionTable& table, ReproduceOptions& options);
 
-struct ReproduceResult {
+struct UDV_EXPORT ReproduceResult {
   Outcome outcome = Outcome::kDone;  ///< kLimited where a run failed
   std::filesystem::path folder;
   bool quick = false;
@@ -49,10 +50,10 @@ struct ReproduceResult {
 /// process of its own, checks the claims and writes claims.md. An interrupt is passed on to the
 /// processes, which leave checkpoints; the next call resumes from them. Throws OptionError for an
 /// unknown name, IoError naming file and line of a damaged TOML file.
-ReproduceResult reproduce(const ReproduceInput& input, const ReproduceOptions& options,
-                          Session& session);
+UDV_EXPORT ReproduceResult reproduce(const ReproduceInput& input, const ReproduceOptions& options,
+                                     Session& session);
 
 /// All built-in experiments: figures by number first.
-std::vector<Experiment> built_in_experiments(const ReproduceOptions& options);
+UDV_EXPORT std::vector<Experiment> built_in_experiments(const ReproduceOptions& options);
 
 }  // namespace udv::jobs

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "udv/core/export.hpp"
 #include "udv/io/run_info.hpp"
 
 namespace udv::jobs {
@@ -12,7 +13,7 @@ namespace udv::jobs {
 /// The folder of a run on disk, written and read here alone. New files wait in a hidden folder
 /// until finish(): until then an earlier run in the same place stays as it was. run.json comes
 /// last and lists the files of its run, so that a later run removes these and no others.
-class RunFolder {
+class UDV_EXPORT RunFolder {
  public:
   /// Makes the folder. Throws IoError naming it where nothing can be written to it.
   explicit RunFolder(std::filesystem::path folder);
@@ -46,6 +47,6 @@ class RunFolder {
 };
 
 /// A model that a path names: model.safetensors of a run where a folder is given, else the file.
-std::filesystem::path model_path(const std::string& given);
+UDV_EXPORT std::filesystem::path model_path(const std::string& given);
 
 }  // namespace udv::jobs

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/recovery_result.hpp"
 #include "udv/recover/problem.hpp"
 #include "udv/recover/solver/options.hpp"
@@ -16,7 +17,7 @@ struct SenseInput {
   std::string measurements;  ///< A as .npy: n x p x q, n x (p q), or n x p for rank-one ones
   std::string values;        ///< b as .npy
 };
-void describe(OptionTable& table, SenseInput& input);
+UDV_EXPORT void describe(OptionTable& table, SenseInput& input);
 
 /// What the rows of A stand for.
 enum class SenseMap {
@@ -30,15 +31,15 @@ struct SenseOptions {
   bool symmetric = false;  ///< X is symmetric, positive semidefinite
   RecoverOptions method;
 };
-void describe(OptionTable& table, SenseOptions& options);
+UDV_EXPORT void describe(OptionTable& table, SenseOptions& options);
 
 /// Recovers a matrix from linear measurements. Throws IoError naming file and place, OptionError
 /// naming a setting.
-RecoveryResult<double> sense(const SenseInput& input, const SenseOptions& options,
-                             Session& session);
+UDV_EXPORT RecoveryResult<double> sense(const SenseInput& input, const SenseOptions& options,
+                                        Session& session);
 
 /// The same for a problem in memory, made by sensing(), quadratic_sensing() or of another operator.
-RecoveryResult<double> sense(const Problem& problem, const SenseOptions& options,
-                             Session& session);
+UDV_EXPORT RecoveryResult<double> sense(const Problem& problem, const SenseOptions& options,
+                                        Session& session);
 
 }  // namespace udv::jobs

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
 #include "udv/core/options.hpp"
 #include "udv/jobs/run_folder.hpp"
@@ -22,7 +23,7 @@ struct RunOptions {
   bool resume = false;     ///< resume from the checkpoint in `out`
   double time_limit = 0;   ///< seconds; 0: none
 };
-void describe(OptionTable& table, RunOptions& options);
+UDV_EXPORT void describe(OptionTable& table, RunOptions& options);
 
 /// How a job ended; a failure is an exception.
 enum class Outcome {
@@ -32,7 +33,7 @@ enum class Outcome {
 };
 
 /// How far a computation goes: so many iterations or so many seconds; 0 where that is not known.
-struct ProgressTotal {
+struct UDV_EXPORT ProgressTotal {
   Index iterations = 0;
   double seconds = 0;
 
@@ -48,7 +49,7 @@ struct ProgressWords {
 };
 
 /// What a front end does while a job runs: a terminal draws a bar, a notebook another one.
-class Listener {
+class UDV_EXPORT Listener {
  public:
   virtual ~Listener() = default;
   virtual void begin(const ProgressTotal&, const ProgressWords&) {}
@@ -62,7 +63,7 @@ class Listener {
 };
 
 /// What all jobs share: threads, seed, limits, the front end and where results go.
-class Session {
+class UDV_EXPORT Session {
  public:
   explicit Session(RunOptions options = {}, Listener* listener = nullptr);
 
@@ -80,7 +81,7 @@ class Session {
 
 /// One job while it runs: its folder, its checkpoint, its observers and its warnings. Everything
 /// that can be wrong with the input is found before one is made: it makes the folder.
-class Run {
+class UDV_EXPORT Run {
  public:
   /// What run.json records and a checkpoint is held against. The fingerprint says everything that
   /// decides the numbers besides the seed; settings are those of a job's option table.
@@ -140,6 +141,6 @@ class Run {
 };
 
 /// A new folder "udv-runs/JOB-TIME" for results that nobody gave a place.
-std::string new_run_folder(const std::string& job);
+UDV_EXPORT std::string new_run_folder(const std::string& job);
 
 }  // namespace udv::jobs

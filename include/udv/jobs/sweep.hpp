@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/session.hpp"
 #include "udv/jobs/train.hpp"
 #include "udv/net/sweep.hpp"
@@ -13,7 +14,7 @@ namespace udv::jobs {
 
 /// What a sweep trains: the settings of its TOML file. Variant, optimizer, learning rate, weight
 /// decay and seeds come from the grid.
-struct SweepSpec {
+struct UDV_EXPORT SweepSpec {
   std::string
       dataset;       ///< name of a data set of the paper, whose figures stand beside; may be empty
   std::string data;  ///< file or folder that net::DataSource reads
@@ -23,16 +24,16 @@ struct SweepSpec {
   /// UDV by Adam at 0.001, ten seeds, one split.
   static net::SweepGrid default_grid();
 };
-void describe(OptionTable& table, SweepSpec& spec);
+UDV_EXPORT void describe(OptionTable& table, SweepSpec& spec);
 
 /// Reads a TOML file. Paths in it are relative to it; $UDV_DATA is what the environment says.
 /// Throws IoError naming file, line and key.
-SweepSpec read_sweep_spec(const std::string& path);
+UDV_EXPORT SweepSpec read_sweep_spec(const std::string& path);
 
 struct SweepInput {
   std::string spec;  ///< TOML file
 };
-void describe(OptionTable& table, SweepInput& input);
+UDV_EXPORT void describe(OptionTable& table, SweepInput& input);
 
 struct SweepResult {
   Outcome outcome = Outcome::kDone;
@@ -46,13 +47,14 @@ struct SweepResult {
 
 /// Trains every cell of the grid that is not in results.csv yet. Interrupted, it resumes with the
 /// next call. Throws IoError naming file and place.
-SweepResult sweep(const SweepInput& input, Session& session);
+UDV_EXPORT SweepResult sweep(const SweepInput& input, Session& session);
 
 /// The same with settings and data in memory: both parts for every split seed of the grid.
 template <typename Real>
-SweepResult sweep(const SweepSpec& spec, const net::SweepData<Real>& data, Session& session);
+UDV_EXPORT SweepResult sweep(const SweepSpec& spec, const net::SweepData<Real>& data,
+                             Session& session);
 
 /// The rows of a finished or interrupted sweep: its folder, or its results.csv.
-SweepResult read_sweep_result(const std::filesystem::path& path);
+UDV_EXPORT SweepResult read_sweep_result(const std::filesystem::path& path);
 
 }  // namespace udv::jobs

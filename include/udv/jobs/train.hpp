@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/jobs/session.hpp"
 #include "udv/net/data_source.hpp"
 #include "udv/net/figures.hpp"
@@ -18,7 +19,7 @@ namespace udv::jobs {
 struct TrainInput {
   std::string data;
 };
-void describe(OptionTable& table, TrainInput& input);
+UDV_EXPORT void describe(OptionTable& table, TrainInput& input);
 
 /// Settings of `train`; the seed of the session is that of weights and batches.
 struct TrainJobOptions {
@@ -26,7 +27,7 @@ struct TrainJobOptions {
   net::TrainOptions training;
   bool float64 = false;  ///< double precision
 };
-void describe(OptionTable& table, TrainJobOptions& options);
+UDV_EXPORT void describe(OptionTable& table, TrainJobOptions& options);
 
 /// A trained network and how it got there.
 struct TrainJobResult {
@@ -43,11 +44,12 @@ struct TrainJobResult {
 };
 
 /// Trains a low-rank network. Throws IoError naming file and place, OptionError naming a setting.
-TrainJobResult train(const TrainInput& input, const TrainJobOptions& options, Session& session);
+UDV_EXPORT TrainJobResult train(const TrainInput& input, const TrainJobOptions& options,
+                                Session& session);
 
 /// The same with data in memory, prepared by net::DataSource or by the caller.
 template <typename Real>
-TrainJobResult train(const net::PreparedData<Real>& data, const TrainJobOptions& options,
-                     Session& session);
+UDV_EXPORT TrainJobResult train(const net::PreparedData<Real>& data, const TrainJobOptions& options,
+                                Session& session);
 
 }  // namespace udv::jobs

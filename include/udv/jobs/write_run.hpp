@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/io/run_info.hpp"
 #include "udv/recover/solver/recovery.hpp"
 
@@ -18,6 +19,6 @@ void write_run(const std::filesystem::path& folder, const BasicRecovery<Scalar>&
                const RunInfo& info = {});
 
 /// history.csv as text: iteration, seconds, objective, rank, norm_U, max_d, step.
-std::string history_csv(const std::vector<IterationRecord>& history);
+UDV_EXPORT std::string history_csv(const std::vector<IterationRecord>& history);
 
 }  // namespace udv::io

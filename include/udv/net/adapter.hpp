@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/spectrum.hpp"
 #include "udv/core/types.hpp"
 
@@ -12,7 +13,7 @@ namespace udv::net {
 
 /// The change of one weight of a model: W0 + B diag(d) A. There is no other scale: alpha / r is in
 /// the factors. Rank 0 changes nothing.
-struct AdapterBlock {
+struct UDV_EXPORT AdapterBlock {
   std::string name;    ///< path in the model, such as model.layers.0.self_attn.q_proj
   RowMatrix<float> A;  ///< r x in
   Vector<float> d;     ///< r, ones for LoRA
@@ -23,7 +24,7 @@ struct AdapterBlock {
 };
 
 /// An adapter of a language model, LoRA or LoRA-UDV.
-struct Adapter {
+struct UDV_EXPORT Adapter {
   std::vector<AdapterBlock> blocks;
   std::string base_model;                       ///< name or path, may be empty
   std::string method = "lora";                  ///< or "lora-udv"
@@ -34,14 +35,14 @@ struct Adapter {
 };
 
 /// Singular values of B diag(d) A, largest first, without forming it; in double precision.
-Vector<double> spectrum(const AdapterBlock& block);
+UDV_EXPORT Vector<double> spectrum(const AdapterBlock& block);
 
 /// The best approximation of this rank at most: P S Q^T becomes B = P sqrt(S), d = 1,
 /// A = sqrt(S) Q^T, for LoRA-UDV too; error^2 = sum of the dropped s^2.
-AdapterBlock truncated(const AdapterBlock& block, Index rank);
+UDV_EXPORT AdapterBlock truncated(const AdapterBlock& block, Index rank);
 
 /// The SVD of every block, computed once, so that many budgets can be looked at.
-class AdapterPruning {
+class UDV_EXPORT AdapterPruning {
  public:
   using Ranks = std::vector<Index>;  ///< one per block
 
@@ -83,11 +84,11 @@ struct RankFigures {
   Index least = 0, most = 0;
   double mean = 0;
 };
-RankFigures figures_of(const AdapterPruning::Ranks& ranks);
-AdapterPruning::Ranks ranks_of(const Adapter& adapter);
+UDV_EXPORT RankFigures figures_of(const AdapterPruning::Ranks& ranks);
+UDV_EXPORT AdapterPruning::Ranks ranks_of(const Adapter& adapter);
 
-Adapter prune_to_energy(const Adapter& adapter, double energy);
-Adapter prune_to_rank(const Adapter& adapter, Index rank);
-Adapter prune_to_ratio(const Adapter& adapter, double ratio);
+UDV_EXPORT Adapter prune_to_energy(const Adapter& adapter, double energy);
+UDV_EXPORT Adapter prune_to_rank(const Adapter& adapter, Index rank);
+UDV_EXPORT Adapter prune_to_ratio(const Adapter& adapter, double ratio);
 
 }  // namespace udv::net

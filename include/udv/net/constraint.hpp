@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::net {
@@ -18,6 +19,6 @@ enum class Neurons { kRows, kColumns };
 
 /// Projects W (rows x cols, row-major) onto its set. O(size).
 template <typename Real>
-void project(Constraint constraint, Neurons neurons, Eigen::Ref<RowMatrix<Real>> W);
+UDV_EXPORT void project(Constraint constraint, Neurons neurons, Eigen::Ref<RowMatrix<Real>> W);
 
 }  // namespace udv::net

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/options.hpp"
 #include "udv/net/preprocessing.hpp"
 
 namespace udv::net {
 
 /// How a data file is read and cut.
-struct DataOptions {
+struct UDV_EXPORT DataOptions {
   TableOptions table;         ///< its task is found by `task`
   std::string task = "auto";  ///< regression, classification; auto: classes for images and labels
   std::string targets;        ///< file with the targets of a file of features (.npy)
@@ -25,7 +26,7 @@ struct DataOptions {
   /// Throws InvalidArgument naming field and value.
   void validate() const;
 };
-void describe(OptionTable& table, DataOptions& options);
+UDV_EXPORT void describe(OptionTable& table, DataOptions& options);
 
 /// Features as numbers, with targets where there are: arrays and images.
 template <typename Real>
@@ -37,7 +38,7 @@ struct ArrayData {
 
 /// Both parts as a network sees them.
 template <typename Real>
-struct PreparedData {
+struct UDV_EXPORT PreparedData {
   Dataset<Real> training, test;
   Preprocessing preprocessing;
   std::vector<std::string> notes;
@@ -55,7 +56,7 @@ struct PreparedData {
 ///   a folder                  with the files of MNIST or CIFAR, both parts of them
 /// Throws IoError naming the file and what is wrong with it.
 template <typename Real>
-class DataSource {
+class UDV_EXPORT DataSource {
  public:
   DataSource(const std::filesystem::path& path, const DataOptions& options);
 
@@ -80,8 +81,9 @@ enum class FolderPart { kTraining, kTest };
 /// `with_targets` is set, and have to be there then. Throws IoError, also where the number of
 /// features is another one than the model's.
 template <typename Real>
-Dataset<Real> read_for_model(const std::filesystem::path& path, const std::string& targets,
-                             const Preprocessing& preprocessing, bool with_targets,
-                             FolderPart part = FolderPart::kTest);
+UDV_EXPORT Dataset<Real> read_for_model(const std::filesystem::path& path,
+                                        const std::string& targets,
+                                        const Preprocessing& preprocessing, bool with_targets,
+                                        FolderPart part = FolderPart::kTest);
 
 }  // namespace udv::net

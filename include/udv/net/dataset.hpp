@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::net {
@@ -13,7 +14,7 @@ enum class Task { kRegression, kClassification };
 
 /// Samples with what should come out of them: one row each. Labels are 0 .. classes - 1.
 template <typename Real>
-struct Dataset {
+struct UDV_EXPORT Dataset {
   Task task = Task::kRegression;
   RowMatrix<Real> X;                 ///< n x d
   RowMatrix<Real> Y;                 ///< n x c, regression
@@ -42,6 +43,6 @@ struct Dataset {
 struct Split {
   std::vector<Index> train, test;
 };
-Split split_rows(Index size, double test_share, std::uint64_t seed);
+UDV_EXPORT Split split_rows(Index size, double test_share, std::uint64_t seed);
 
 }  // namespace udv::net

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/net/network.hpp"
 
 namespace udv::net {
@@ -13,6 +14,6 @@ struct TrainFigures {
   Index live_width = 0, parameters = 0;
 };
 template <typename Real>
-TrainFigures figures_of(const Network<Real>& network);
+UDV_EXPORT TrainFigures figures_of(const Network<Real>& network);
 
 }  // namespace udv::net

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "udv/core/export.hpp"
 #include "udv/net/network.hpp"
 
 namespace udv::net {
@@ -13,10 +14,10 @@ namespace udv::net {
 ///   truncated-normal  N(0, 0.02^2) within two standard deviations, biases zero (the paper's heads)
 /// Throws InvalidArgument that lists the known names.
 template <typename Real>
-void initialise(Network<Real>& network, std::string_view name, std::uint64_t seed);
+UDV_EXPORT void initialise(Network<Real>& network, std::string_view name, std::uint64_t seed);
 
-std::string initialisation_names();
+UDV_EXPORT std::string initialisation_names();
 /// Throws InvalidArgument that lists the known names.
-void check_initialisation(std::string_view name);
+UDV_EXPORT void check_initialisation(std::string_view name);
 
 }  // namespace udv::net

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::net {
@@ -11,7 +12,7 @@ namespace udv::net {
 /// the layer itself is only a shape. Laws: backward is the gradient of forward; a batch gives the
 /// same as its rows one by one.
 template <typename Real>
-class Layer {
+class UDV_EXPORT Layer {
  public:
   virtual ~Layer() = default;
 
@@ -30,14 +31,14 @@ class Layer {
 
 /// Y = X W^T + 1 b^T with W of outputs x inputs, then b where there is one.
 template <typename Real>
-std::unique_ptr<Layer<Real>> make_dense(Index inputs, Index outputs, bool bias);
+UDV_EXPORT std::unique_ptr<Layer<Real>> make_dense(Index inputs, Index outputs, bool bias);
 
 /// Y = X diag(w).
 template <typename Real>
-std::unique_ptr<Layer<Real>> make_diagonal(Index width);
+UDV_EXPORT std::unique_ptr<Layer<Real>> make_diagonal(Index width);
 
 /// Y = max(X, 0).
 template <typename Real>
-std::unique_ptr<Layer<Real>> make_relu(Index width);
+UDV_EXPORT std::unique_ptr<Layer<Real>> make_relu(Index width);
 
 }  // namespace udv::net

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/net/layer.hpp"
 #include "udv/net/variant.hpp"
 
@@ -16,10 +17,10 @@ struct Sizes {
 };
 
 /// "79-26-1", "79-1" without hidden neurons.
-std::string to_string(const Sizes& sizes);
+UDV_EXPORT std::string to_string(const Sizes& sizes);
 
 /// One array of parameters of a network: rows x cols at `offset` of the array of all.
-struct Block {
+struct UDV_EXPORT Block {
   std::string name;  ///< "U.weight", "U.bias", "D.weight", ...
   LayerKind kind = LayerKind::kDense;
   bool is_bias = false;
@@ -32,7 +33,7 @@ struct Block {
 
 /// A head with its parameters, all of them in one array.
 template <typename Real>
-class Network {
+class UDV_EXPORT Network {
  public:
   /// Throws InvalidArgument where a size is below 1. Parameters are zero, D is the identity.
   Network(const Variant& variant, Sizes sizes, bool bias);
@@ -84,6 +85,6 @@ class Network {
 
 /// m of the paper: round(sqrt((c + 2) d) + 2 sqrt(d / (c + 2))) for regression, floor(2 d / 3) for
 /// classes; at least 1.
-Index default_hidden(Index inputs, Index outputs, bool classification);
+UDV_EXPORT Index default_hidden(Index inputs, Index outputs, bool classification);
 
 }  // namespace udv::net

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::net {
@@ -36,7 +37,7 @@ struct OptimizerState {
 ///   nadam  the same with Nesterov's momentum and its warm-up
 ///   adamw  adam with p *= 1 - lr weight_decay instead of the decay in g
 template <typename Real>
-class Optimizer {
+class UDV_EXPORT Optimizer {
  public:
   /// Throws InvalidArgument that lists the known names.
   Optimizer(std::string_view name, OptimizerSettings settings);
@@ -53,6 +54,6 @@ class Optimizer {
 };
 
 /// "adam, nadam, ..."
-std::string optimizer_names();
+UDV_EXPORT std::string optimizer_names();
 
 }  // namespace udv::net

@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/net/dataset.hpp"
 #include "udv/net/files/model_file.hpp"
 
 namespace udv::net {
 
 /// What a model says about some rows.
-struct Predictions {
+struct UDV_EXPORT Predictions {
   Task task = Task::kRegression;
   /// n x c: values in the units of the target, or one score for each class.
   RowMatrix<double> outputs;
@@ -26,7 +27,7 @@ struct Predictions {
 /// Applies a model to scaled features X (n x inputs), as read_for_model returns them. Throws
 /// InvalidArgument that starts with `name` where X has another width or an output is not finite; it
 /// tells the row.
-Predictions predictions_of(const Model<double>& model, const RowMatrix<double>& X,
-                           const std::string& name);
+UDV_EXPORT Predictions predictions_of(const Model<double>& model, const RowMatrix<double>& X,
+                                      const std::string& name);
 
 }  // namespace udv::net

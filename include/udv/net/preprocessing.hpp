@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/io/text_table.hpp"
 #include "udv/net/dataset.hpp"
 
 namespace udv::net {
 
 /// How the columns of a table become features and targets.
-struct TableOptions {
+struct UDV_EXPORT TableOptions {
   std::string target;  ///< name of the column
   Task task = Task::kRegression;
   std::string encoding = "label";    ///< of text: label (one number) or onehot
@@ -26,7 +27,7 @@ struct TableOptions {
 enum class ColumnKind { kNumber, kCategory, kDate };
 
 /// One column that is used. Missing are empty fields, NA, N/A, null and ?.
-struct ColumnCoding {
+struct UDV_EXPORT ColumnCoding {
   std::string column;
   ColumnKind kind = ColumnKind::kNumber;
   std::vector<double> fills;            ///< number, parts of a date: instead of missing ones
@@ -44,7 +45,7 @@ struct Affine {
 
 /// What turns raw data into what a network sees, fitted on a training part and kept with a model.
 /// Where no columns are listed, the features come as an array.
-struct Preprocessing {
+struct UDV_EXPORT Preprocessing {
   Task task = Task::kRegression;
   Index inputs = 0, outputs = 0;
   std::vector<ColumnCoding> columns;
@@ -71,11 +72,11 @@ struct Preprocessing {
 
 /// Types of columns by the whole table; means, categories and scales by the rows of the training
 /// part alone. Columns that are constant, or that number the rows, are left out; `notes` says so.
-Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& training,
-                        const TableOptions& options, std::vector<std::string>& notes);
+UDV_EXPORT Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& training,
+                                   const TableOptions& options, std::vector<std::string>& notes);
 
 /// Offset and factor of every column of X: minmax to [0, 1], standard to mean 0 and deviation 1. A
 /// column without spread keeps the factor 1. Throws InvalidArgument for another name.
-Affine fit_scaling(const std::string& name, const RowMatrix<double>& X);
+UDV_EXPORT Affine fit_scaling(const std::string& name, const RowMatrix<double>& X);
 
 }  // namespace udv::net

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "udv/core/export.hpp"
 #include "udv/net/network.hpp"
 
 namespace udv::net {
@@ -20,7 +21,7 @@ enum class PruneForm {
 /// and error^2 = sum of the dropped s^2 in UD. With ReLU, or where asked for, whole
 /// neurons go, by |w_j| |u_j| |v_j|.
 template <typename Real>
-class Pruning {
+class UDV_EXPORT Pruning {
  public:
   /// Throws InvalidArgument where the head has no hidden neurons.
   explicit Pruning(const Network<Real>& network, bool whole_neurons = false);

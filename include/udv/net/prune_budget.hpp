@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/net/data_source.hpp"
 #include "udv/net/files/model_file.hpp"
 #include "udv/net/prune.hpp"
@@ -16,7 +17,7 @@
 namespace udv::net {
 
 /// How small a network is wanted: one of these.
-struct PruneBudget {
+struct UDV_EXPORT PruneBudget {
   Index rank = 0;                                 ///< neurons to keep
   double energy = 0;                              ///< share of the energy of UD to keep
   Index max_parameters = 0, max_bytes = 0;        ///< bytes: of model.safetensors
@@ -33,7 +34,7 @@ enum class SmallForm {
 };
 
 template <typename Real>
-Network<Real> smaller_network(const Pruning<Real>& pruning, Index rank, SmallForm form);
+UDV_EXPORT Network<Real> smaller_network(const Pruning<Real>& pruning, Index rank, SmallForm form);
 
 /// What is learned from, what decides, and what is only looked at in the end.
 template <typename Real>
@@ -45,27 +46,28 @@ struct PruneParts {
 /// Cuts validation rows out of the rows of a training. Throws InvalidArgument that starts with
 /// `name` where there are fewer than five rows.
 template <typename Real>
-PruneParts<Real> prune_parts(const std::string& name, const Dataset<Real>& rows,
-                             std::optional<Dataset<Real>> test, std::uint64_t split_seed);
+UDV_EXPORT PruneParts<Real> prune_parts(const std::string& name, const Dataset<Real>& rows,
+                                        std::optional<Dataset<Real>> test,
+                                        std::uint64_t split_seed);
 
 /// Reads data for a model and repeats the split of its training, where these are its data; else all
 /// rows decide and there is no test part. Throws IoError naming the file.
 template <typename Real>
-PruneParts<Real> read_prune_parts(const std::string& path, const std::string& targets,
-                                  const Model<Real>& model);
+UDV_EXPORT PruneParts<Real> read_prune_parts(const std::string& path, const std::string& targets,
+                                             const Model<Real>& model);
 
 /// The largest number of neurons, 1 to `neurons`, whose cost is within the budget; the cost grows
 /// with them. Throws InvalidArgument that says what is reachable, in units of `what`, where one is
 /// too many.
-Index largest_within(const std::string& what, Index neurons, Index budget,
-                     const std::function<Index(Index)>& cost);
+UDV_EXPORT Index largest_within(const std::string& what, Index neurons, Index budget,
+                                const std::function<Index(Index)>& cost);
 
 /// The neurons to keep. `curve` may be empty unless the budget is a drop. Throws InvalidArgument
 /// that starts with `name` where the budget cannot be met.
 template <typename Real>
-Index choose_rank(const std::string& name, const PruneBudget& budget, const Model<Real>& model,
-                  const Pruning<Real>& pruning, const std::vector<CurvePoint>& curve,
-                  SmallForm form);
+UDV_EXPORT Index choose_rank(const std::string& name, const PruneBudget& budget,
+                             const Model<Real>& model, const Pruning<Real>& pruning,
+                             const std::vector<CurvePoint>& curve, SmallForm form);
 
 /// How a pruned network is trained further.
 struct RetrainOptions {
@@ -77,12 +79,12 @@ struct RetrainOptions {
 
 /// The options of net::train for it.
 template <typename Real>
-TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real>& parts,
-                             const RetrainOptions& options);
+UDV_EXPORT TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real>& parts,
+                                        const RetrainOptions& options);
 
 /// Trains on from the weights of `network`, or from hooks.resume where that is not empty.
 template <typename Real>
-TrainResult<Real> retrain(const Network<Real>& network, const PruneParts<Real>& parts,
-                          const RetrainOptions& options, TrainHooks<Real> hooks);
+UDV_EXPORT TrainResult<Real> retrain(const Network<Real>& network, const PruneParts<Real>& parts,
+                                     const RetrainOptions& options, TrainHooks<Real> hooks);
 
 }  // namespace udv::net

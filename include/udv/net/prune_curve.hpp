@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/net/dataset.hpp"
 #include "udv/net/prune.hpp"
 
@@ -18,10 +19,11 @@ struct CurvePoint {
 
 /// One point for each number of neurons, 0 to all of them.
 template <typename Real>
-std::vector<CurvePoint> prune_curve(const Pruning<Real>& pruning, const Dataset<Real>& data);
+UDV_EXPORT std::vector<CurvePoint> prune_curve(const Pruning<Real>& pruning,
+                                               const Dataset<Real>& data);
 
 /// The smallest number of neurons, at least 1, from which on the relative change stays within
 /// `limit`: what comes above it is never worse.
-Index smallest_within(const std::vector<CurvePoint>& curve, double limit);
+UDV_EXPORT Index smallest_within(const std::vector<CurvePoint>& curve, double limit);
 
 }  // namespace udv::net

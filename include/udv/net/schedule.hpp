@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::net {
@@ -12,7 +13,7 @@ namespace udv::net {
 ///   cosine    rate (1 + cos(pi e / epochs)) / 2
 ///   constant  rate
 ///   step      rate factor^floor(e / length)
-struct Schedule {
+struct UDV_EXPORT Schedule {
   std::string name = "cosine";
   double factor = 0.1;
   Index length = 30;
@@ -22,6 +23,6 @@ struct Schedule {
   void validate() const;
 };
 
-std::string schedule_names();
+UDV_EXPORT std::string schedule_names();
 
 }  // namespace udv::net

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
 #include "udv/net/data_source.hpp"
 #include "udv/net/trainer.hpp"
@@ -16,7 +17,7 @@
 namespace udv::net {
 
 /// What a sweep runs over: every combination of one entry of each list is a cell.
-struct SweepGrid {
+struct UDV_EXPORT SweepGrid {
   std::vector<std::string> variants{"UDV"}, optimizers{"adam"};
   std::vector<double> learning_rates{1e-3}, weight_decays{0};
   std::vector<std::uint64_t> seeds{0}, split_seeds{0};
@@ -32,7 +33,7 @@ struct SweepCell {
 };
 
 /// All cells, splits outermost: cells of one split share its data.
-std::vector<SweepCell> cells_of(const SweepGrid& grid);
+UDV_EXPORT std::vector<SweepCell> cells_of(const SweepGrid& grid);
 
 /// One line of results.csv.
 struct SweepRow {
@@ -50,15 +51,15 @@ struct SweepRow {
 };
 
 /// 16 hexadecimal digits of the cell and of `settings`, which says all else that fixes its numbers.
-std::string cell_key(const SweepCell& cell, const std::string& settings);
+UDV_EXPORT std::string cell_key(const SweepCell& cell, const std::string& settings);
 
 /// 8 hexadecimal digits of the settings alone.
-std::string settings_key(const std::string& settings);
+UDV_EXPORT std::string settings_key(const std::string& settings);
 
-std::string sweep_header();
-std::string sweep_line(const SweepRow& row);
+UDV_EXPORT std::string sweep_header();
+UDV_EXPORT std::string sweep_line(const SweepRow& row);
 /// Rows of a results.csv; a last line that was cut off is left out. Throws IoError naming the line.
-std::vector<SweepRow> read_sweep(const std::filesystem::path& path);
+UDV_EXPORT std::vector<SweepRow> read_sweep(const std::filesystem::path& path);
 
 /// The observer sees the cells done as iteration. Nothing is called twice at the same time.
 struct SweepHooks : Hooks {
@@ -72,9 +73,9 @@ using SweepData = std::map<std::uint64_t, PreparedData<Real>>;
 /// Runs the cells whose key is not in `finished`, one per thread at a time. A run that diverges is
 /// a row like others. Returns the verdict that ended the sweep early, or kContinue.
 template <typename Real>
-Verdict run_sweep(const SweepData<Real>& data, const std::vector<SweepCell>& cells,
-                  const TrainOptions& base, const std::string& settings,
-                  const std::set<std::string>& finished, const SweepHooks& hooks);
+UDV_EXPORT Verdict run_sweep(const SweepData<Real>& data, const std::vector<SweepCell>& cells,
+                             const TrainOptions& base, const std::string& settings,
+                             const std::set<std::string>& finished, const SweepHooks& hooks);
 
 /// Mean and standard deviation of one metric over seeds and splits.
 struct SweepSummary {
@@ -87,10 +88,11 @@ struct SweepSummary {
 
 /// Of rows of one sweep, in the order of first appearance. The metric is test_accuracy where there
 /// is one (larger is better), else test_loss. Runs that diverged are counted, not averaged.
-std::vector<SweepSummary> summarise(const std::vector<SweepRow>& rows);
+UDV_EXPORT std::vector<SweepSummary> summarise(const std::vector<SweepRow>& rows);
 
 /// The number that the paper prints for this data set ("HPART", "MNIST/MaxViT-T", ...), if any.
-std::optional<double> paper_value(const std::string& dataset, const std::string& optimizer,
-                                  const std::string& variant, double learning_rate);
+UDV_EXPORT std::optional<double> paper_value(const std::string& dataset,
+                                             const std::string& optimizer,
+                                             const std::string& variant, double learning_rate);
 
 }  // namespace udv::net

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::net {
@@ -35,6 +36,7 @@ struct TensorPruningResult {
 /// W ~ up down, by a truncated SVD, where both together are smaller; all else is copied. The file
 /// may be of any origin. Throws IoError naming it where no matrix fits, a value is not finite or a
 /// new name is taken.
-TensorPruningResult prune_tensors(const std::filesystem::path& path, const TensorPruning& how);
+UDV_EXPORT TensorPruningResult prune_tensors(const std::filesystem::path& path,
+                                             const TensorPruning& how);
 
 }  // namespace udv::net

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
 #include "udv/core/options.hpp"
 #include "udv/net/dataset.hpp"
@@ -17,15 +18,15 @@
 namespace udv::net {
 
 /// Everything that fixes a run, besides its data.
-struct TrainOptions {
+struct UDV_EXPORT TrainOptions {
   std::string variant = "UDV";
   std::string optimizer = "adam";
   std::string initialisation = "pytorch";
   double learning_rate = 1e-3;
   Index epochs = 200;
-  Index batch = 32;         ///< 0: all samples at once
-  Index hidden = 0;         ///< 0: default_hidden
-  Index average_last = 0;   ///< epochs that test_loss and test_accuracy are the mean of; 0: auto
+  Index batch = 32;        ///< 0: all samples at once
+  Index hidden = 0;        ///< 0: default_hidden
+  Index average_last = 0;  ///< epochs that test_loss and test_accuracy are the mean of; 0: auto
   bool bias = false;
   Schedule schedule;
   OptimizerSettings rule;
@@ -41,7 +42,7 @@ struct TrainOptions {
   /// Steps of all epochs on so many rows.
   Index num_steps(Index rows) const;
 };
-void describe(OptionTable& table, TrainOptions& options);
+UDV_EXPORT void describe(OptionTable& table, TrainOptions& options);
 
 /// One line of history.csv.
 struct EpochRecord {
@@ -61,7 +62,7 @@ struct Score {
 };
 
 enum class TrainStop { kDone, kDiverged, kInterrupted, kTimeLimit };
-std::string_view to_string(TrainStop stop);
+UDV_EXPORT std::string_view to_string(TrainStop stop);
 
 /// A run between two steps: what an interrupted one resumes from, to the same bits.
 template <typename Real>
@@ -76,13 +77,13 @@ struct TrainState {
 };
 
 template <typename Real>
-std::string to_bytes(const TrainState<Real>& state);
+UDV_EXPORT std::string to_bytes(const TrainState<Real>& state);
 /// Throws InvalidArgument where these are no bytes of such a state.
 template <typename Real>
-TrainState<Real> train_state_from_bytes(std::string_view bytes);
+UDV_EXPORT TrainState<Real> train_state_from_bytes(std::string_view bytes);
 
-/// The observer sees the steps so far as iteration, the loss of the batch as objective and the width
-/// as rank.
+/// The observer sees the steps so far as iteration, the loss of the batch as objective and the
+/// width as rank.
 template <typename Real>
 struct TrainHooks : Hooks {
   /// Called after every epoch.
@@ -101,8 +102,8 @@ struct TrainResult {
 
 /// Throws InvalidArgument that starts with `name` where data and options cannot make a run.
 template <typename Real>
-void check_run(const std::string& name, const Dataset<Real>& training, const Dataset<Real>& test,
-               const TrainOptions& options);
+UDV_EXPORT void check_run(const std::string& name, const Dataset<Real>& training,
+                          const Dataset<Real>& test, const TrainOptions& options);
 
 /// Trains on one part, looks at the other after every epoch. A loss that is not finite ends the run
 /// as diverged. The same options and data give the same bits, whatever the number of threads.
@@ -112,10 +113,10 @@ TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& test
 
 /// Loss and accuracy, in pieces of 512 rows.
 template <typename Real>
-Score evaluate(const Network<Real>& network, const Dataset<Real>& data);
+UDV_EXPORT Score evaluate(const Network<Real>& network, const Dataset<Real>& data);
 
 /// Outputs for all rows of X, n x c.
 template <typename Real>
-RowMatrix<Real> predict(const Network<Real>& network, const ConstRows<Real>& X);
+UDV_EXPORT RowMatrix<Real> predict(const Network<Real>& network, const ConstRows<Real>& X);
 
 }  // namespace udv::net

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/net/constraint.hpp"
 
 namespace udv::net {
@@ -20,7 +21,7 @@ struct LayerSpec {
 
 /// A head: layers between d inputs and c outputs. The widths in between are all the same, m; a head
 /// of one dense layer has none.
-struct Variant {
+struct UDV_EXPORT Variant {
   std::string name;
   std::vector<LayerSpec> layers;
 
@@ -29,12 +30,12 @@ struct Variant {
 };
 
 /// All of them, in the order of the paper's tables. Adding one is one more entry.
-const std::vector<Variant>& variants();
+UDV_EXPORT const std::vector<Variant>& variants();
 
 /// Throws InvalidArgument that lists the known names.
-const Variant& variant_named(std::string_view name);
+UDV_EXPORT const Variant& variant_named(std::string_view name);
 
 /// "UDV, UDV-s, ...", for messages.
-std::string variant_names();
+UDV_EXPORT std::string variant_names();
 
 }  // namespace udv::net

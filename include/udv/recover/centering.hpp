@@ -2,13 +2,14 @@
 #pragma once
 
 #include "udv/core/entries.hpp"
+#include "udv/core/export.hpp"
 
 namespace udv {
 
 enum class Centering { kNone, kGlobal, kRows, kCols, kBoth };
 
 /// An additive model of a matrix: global + row[i] + col[j].
-struct Biases {
+struct UDV_EXPORT Biases {
   double global = 0;
   Vector<double> row, col;
 
@@ -17,9 +18,9 @@ struct Biases {
 
 /// Least-squares fit of the biases that the mode allows; kBoth by alternating between rows and
 /// columns until nothing moves. Rows and columns without entries get 0.
-Biases fit_biases(const Entries& entries, Centering mode);
+UDV_EXPORT Biases fit_biases(const Entries& entries, Centering mode);
 
 /// The entries less their biases.
-Entries centered(Entries entries, const Biases& biases);
+UDV_EXPORT Entries centered(Entries entries, const Biases& biases);
 
 }  // namespace udv

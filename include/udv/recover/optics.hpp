@@ -4,13 +4,14 @@
 #include <complex>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
 
 /// Geometry of a Fourier ptychographic microscope: LEDs below a slide, an objective above it.
 /// x runs along the columns of an image, y along its rows.
-struct Optics {
+struct UDV_EXPORT Optics {
   double wavelength_m = 0;
   double numerical_aperture = 0;  ///< of the objective, in air
   double pixel_m = 0;             ///< on the sample: camera pixel / magnification
@@ -37,10 +38,10 @@ struct GridPoint {
 
 /// The first `count` points of the outward spiral (0, 0), then 1 step along +x, 1 along +y, 2 along
 /// -x, 2 along -y, 3 along +x, ...
-std::vector<GridPoint> spiral_order(Index count);
+UDV_EXPORT std::vector<GridPoint> spiral_order(Index count);
 
 /// rows x cols points, row by row; (0, 0) is the one at (rows / 2, cols / 2).
-std::vector<GridPoint> raster_order(Index rows, Index cols);
+UDV_EXPORT std::vector<GridPoint> raster_order(Index rows, Index cols);
 
 /// Direction of the light of one LED at the sample, as direction cosines in air.
 struct Illumination {
@@ -53,7 +54,8 @@ struct Illumination {
 /// Light of each LED that leaves the slide on the axis: na = s with
 /// H s / sqrt(1 - s^2) + t s / sqrt(n^2 - s^2) = R (Snell), for an LED at distance R from the axis,
 /// H below a slide of thickness t and index n.
-std::vector<Illumination> illuminations(const Optics& optics, const std::vector<GridPoint>& leds);
+UDV_EXPORT std::vector<Illumination> illuminations(const Optics& optics,
+                                                   const std::vector<GridPoint>& leds);
 
 /// Upper left corner of the part of the centred high-resolution spectrum that one LED shows.
 /// In a centred spectrum of n samples the frequency 0 stands at n / 2 (rounded down).
@@ -68,18 +70,21 @@ struct Window {
 /// round(-ky low_rows pixel / wavelength) rows from frequency 0, halves away from 0: opposite LEDs
 /// have opposite windows. Throws InvalidArgument naming the first LED that leaves the spectrum and
 /// the upsampling that would be enough for all; also where the pupil does not fit.
-std::vector<Window> spectrum_windows(const Optics& optics, Index low_rows, Index low_cols,
-                                     const std::vector<Illumination>& lights);
+UDV_EXPORT std::vector<Window> spectrum_windows(const Optics& optics, Index low_rows,
+                                                Index low_cols,
+                                                const std::vector<Illumination>& lights);
 
 /// Transfer function of the objective on a centred window: exp(i defocus kz),
 /// kz = sqrt(k0^2 - kx^2 - ky^2), k0 = 2 pi / wavelength, where kx^2 + ky^2 <= (NA k0)^2, else 0.
 /// Throws InvalidArgument where that disc does not fit into the window (NA pixel >= wavelength / 2)
 /// or is smaller than a sample.
-RowMatrix<std::complex<double>> pupil(const Optics& optics, Index low_rows, Index low_cols);
+UDV_EXPORT RowMatrix<std::complex<double>> pupil(const Optics& optics, Index low_rows,
+                                                 Index low_cols);
 
 /// Share in [0, 1] of the pupil of windows[led] that the pupils of windows[others] cover. An image
 /// can be predicted from the others only where it is near 1. O(pupil samples * others).
-double coverage(const RowMatrix<std::complex<double>>& pupil, const std::vector<Window>& windows,
-                Index led, const std::vector<Index>& others);
+UDV_EXPORT double coverage(const RowMatrix<std::complex<double>>& pupil,
+                           const std::vector<Window>& windows, Index led,
+                           const std::vector<Index>& others);
 
 }  // namespace udv

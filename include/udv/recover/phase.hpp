@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
 #include "udv/recover/operators/intensity.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
@@ -13,7 +14,7 @@
 namespace udv {
 
 /// Settings of phase retrieval; the defaults need no tuning.
-struct PhaseOptions {
+struct UDV_EXPORT PhaseOptions {
   std::string method = "udu";   ///< of the dynamics: udu, or bm for comparison
   Index columns = 0;            ///< of U; 0: 20 for real unknowns, 8 for complex ones
   double size = 3;              ///< tr X against the ball after scaling
@@ -47,29 +48,29 @@ PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>& op, const
 
 /// The polish alone, from a start x, until the monitor wants no more.
 template <typename Scalar>
-void polish_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, Vector<Scalar>& x,
-                  const FitMonitor& monitor = nullptr);
+UDV_EXPORT void polish_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
+                             Vector<Scalar>& x, const FitMonitor& monitor = nullptr);
 
 /// X = x x^* as an answer with its residual, spectrum and certificate.
 template <typename Scalar>
-BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
-                                        const Vector<Scalar>& x);
+UDV_EXPORT BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op,
+                                                   const Reals<Scalar>& b, const Vector<Scalar>& x);
 
 /// sqrt(s_1) times the first eigenvector of X = U diag(d) U^*: the x of its dominant part.
 template <typename Scalar>
-Vector<Scalar> dominant_vector(const RowMatrix<Scalar>& U, const Reals<Scalar>& d);
+UDV_EXPORT Vector<Scalar> dominant_vector(const RowMatrix<Scalar>& U, const Reals<Scalar>& d);
 
 /// | |W x|^2 - b | / |b|
 template <typename Scalar>
-double intensity_residual(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
-                          const Vector<Scalar>& x);
+UDV_EXPORT double intensity_residual(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
+                                     const Vector<Scalar>& x);
 
 /// min over |c| = 1 of |c x - truth| / |truth|.
 template <typename Scalar>
-double phase_error(const Vector<Scalar>& x, const Vector<Scalar>& truth);
+UDV_EXPORT double phase_error(const Vector<Scalar>& x, const Vector<Scalar>& truth);
 
 /// x times the factor of modulus 1 that makes its largest entry real and positive.
 template <typename Scalar>
-Vector<Scalar> with_fixed_phase(const Vector<Scalar>& x);
+UDV_EXPORT Vector<Scalar> with_fixed_phase(const Vector<Scalar>& x);
 
 }  // namespace udv

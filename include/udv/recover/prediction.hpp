@@ -5,13 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/recover/centering.hpp"
 #include "udv/recover/solver/recovery.hpp"
 
 namespace udv {
 
 /// What the data say about single entries of a completed matrix.
-class DeterminedEntries {
+class UDV_EXPORT DeterminedEntries {
  public:
   explicit DeterminedEntries(const Recovery& recovery);
 
@@ -33,8 +34,9 @@ struct Prediction {
 };
 
 /// X(i, j) + biases for each pair.
-std::vector<Prediction> predict_entries(const Recovery& recovery, const Biases& biases,
-                                        const std::vector<std::pair<Index, Index>>& pairs);
+UDV_EXPORT std::vector<Prediction> predict_entries(
+    const Recovery& recovery, const Biases& biases,
+    const std::vector<std::pair<Index, Index>>& pairs);
 
 struct TestError {
   std::optional<double> rmse;  ///< nothing where no entry counts
@@ -42,6 +44,7 @@ struct TestError {
 };
 
 /// Root mean square error on test entries whose row and column have data.
-TestError test_error(const Recovery& recovery, const Biases& biases, const Entries& test);
+UDV_EXPORT TestError test_error(const Recovery& recovery, const Biases& biases,
+                                const Entries& test);
 
 }  // namespace udv

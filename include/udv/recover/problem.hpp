@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "udv/core/entries.hpp"
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
@@ -22,17 +23,17 @@ using Problem = BasicProblem<double>;
 
 /// Matrix completion. Entries are taken in any order; throws InvalidArgument where an index or a
 /// value makes no sense, or all values are zero.
-Problem completion(const Entries& entries);
+UDV_EXPORT Problem completion(const Entries& entries);
 
 /// b_i = <A_i, X>; the rows of `measurements` are the A_i, each row by row.
 template <typename Scalar>
-BasicProblem<Scalar> sensing(RowMatrix<Scalar> measurements, Reals<Scalar> b, Index rows,
-                             Index cols, bool symmetric);
+UDV_EXPORT BasicProblem<Scalar> sensing(RowMatrix<Scalar> measurements, Reals<Scalar> b, Index rows,
+                                        Index cols, bool symmetric);
 
 /// b_i = w_i X w_i^* with the rows w_i of `vectors`; X is positive semidefinite. For X = x x^*
 /// these are the intensities |W x|^2.
 template <typename Scalar>
-BasicProblem<Scalar> quadratic_sensing(RowMatrix<Scalar> vectors, Reals<Scalar> b);
+UDV_EXPORT BasicProblem<Scalar> quadratic_sensing(RowMatrix<Scalar> vectors, Reals<Scalar> b);
 
 /// The same for any dense matrix and vector of Eigen: column-major ones, maps, blocks, expressions.
 template <typename Measurements, typename Values>
@@ -53,9 +54,8 @@ BasicProblem<typename Vectors::Scalar> quadratic_sensing(const Eigen::MatrixBase
 
 /// Measurements that are used and measurements that are held out, chosen by the seed.
 template <typename Scalar>
-std::pair<BasicProblem<Scalar>, BasicProblem<Scalar>> split(const BasicProblem<Scalar>& problem,
-                                                            double held_out_share,
-                                                            std::uint64_t seed);
+UDV_EXPORT std::pair<BasicProblem<Scalar>, BasicProblem<Scalar>> split(
+    const BasicProblem<Scalar>& problem, double held_out_share, std::uint64_t seed);
 
 /// A made-up problem whose answer is known.
 struct PlantedOptions {
@@ -68,7 +68,7 @@ struct PlantedOptions {
   std::uint64_t seed = 0;
 };
 
-struct Planted {
+struct UDV_EXPORT Planted {
   Entries entries;
   RowMatrix<double> U, V;  ///< X = U V^T; V is U where symmetric
 
@@ -79,7 +79,7 @@ struct Planted {
 
 /// Random entries of a random low-rank matrix with Gaussian factors: the paper's Fig. 1 with the
 /// defaults.
-Planted planted_completion(const PlantedOptions& options);
+UDV_EXPORT Planted planted_completion(const PlantedOptions& options);
 
 /// Made-up intensities b_i = <w_i, x>^2 + noise, never negative, with Gaussian rows w_i of W.
 struct PlantedIntensities {
@@ -88,14 +88,14 @@ struct PlantedIntensities {
 };
 
 /// `noise` is its standard deviation as a share of the root mean square intensity.
-PlantedIntensities planted_intensities(const Vector<double>& x, Index measurements, double noise,
-                                       std::uint64_t seed);
+UDV_EXPORT PlantedIntensities planted_intensities(const Vector<double>& x, Index measurements,
+                                                  double noise, std::uint64_t seed);
 
 /// Gaussian unknowns for such a problem.
-Vector<double> planted_signal(Index size, std::uint64_t seed);
+UDV_EXPORT Vector<double> planted_signal(Index size, std::uint64_t seed);
 
 /// L: the largest eigenvalue of A A^* for b_i = w_i X w_i^T, whose entries are <w_i, w_j>^2, by
 /// power iteration. 1 / L is the step of the paper.
-double intensity_smoothness(const RowMatrix<double>& W);
+UDV_EXPORT double intensity_smoothness(const RowMatrix<double>& W);
 
 }  // namespace udv

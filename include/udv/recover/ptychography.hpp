@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
 #include "udv/recover/operators/imaging.hpp"
 #include "udv/recover/solver/options.hpp"
@@ -20,7 +21,7 @@ enum class PupilRefinement {
   kPolynomial,  ///< phases that are polynomials of degree 4 in the two frequencies
 };
 
-struct PtychographyOptions {
+struct UDV_EXPORT PtychographyOptions {
   PupilRefinement refine_pupil = PupilRefinement::kPhase;
   int pupil_rounds = 2;  ///< of pupil and image in turn
   /// One common factor on the amplitudes of all dark-field images, from the data: dark images that
@@ -62,15 +63,16 @@ PtychographyResult recover_image(const PtychographyOperator<std::complex<float>>
                                  const PtychographyOptions& options = {}, const Hooks& hooks = {});
 
 /// | |psi| - a | / |a| over all images of the operator, with the gain on the dark ones.
-double amplitude_residual(const PtychographyOperator<std::complex<float>>& op,
-                          const Vector<float>& amplitudes, const std::vector<bool>& dark,
-                          double dark_gain, const Vector<std::complex<float>>& spectrum);
+UDV_EXPORT double amplitude_residual(const PtychographyOperator<std::complex<float>>& op,
+                                     const Vector<float>& amplitudes, const std::vector<bool>& dark,
+                                     double dark_gain, const Vector<std::complex<float>>& spectrum);
 
 /// The image of a spectrum, times the factor of modulus 1 that makes its largest value real.
-RowMatrix<std::complex<float>> sample_image(const PtychographyOperator<std::complex<float>>& op,
-                                            const Vector<std::complex<float>>& spectrum);
+UDV_EXPORT RowMatrix<std::complex<float>> sample_image(
+    const PtychographyOperator<std::complex<float>>& op,
+    const Vector<std::complex<float>>& spectrum);
 
 /// Mean of the squared amplitudes of one image.
-double mean_intensity(const Vector<float>& amplitudes, Index pixels, Index image);
+UDV_EXPORT double mean_intensity(const Vector<float>& amplitudes, Index pixels, Index image);
 
 }  // namespace udv

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/imaging.hpp"
 #include "udv/recover/optics.hpp"
 
@@ -37,8 +38,9 @@ struct PtychographyData {
 /// Reads the images of a .mat, .npz or HDF5 file and the setup that examples/bloodsmear.toml
 /// documents. Images that are empty, saturated or contradict the model are left out with a warning
 /// where `drop_bad`; else empty and saturated ones throw IoError.
-PtychographyData read_ptychography(const std::filesystem::path& data_path,
-                                   const std::filesystem::path& setup_path, bool drop_bad = false);
+UDV_EXPORT PtychographyData read_ptychography(const std::filesystem::path& data_path,
+                                              const std::filesystem::path& setup_path,
+                                              bool drop_bad = false);
 
 /// The same from memory: lights[l] is the light of image l. Without a pupil of the caller's own it
 /// is that of the optics. Throws InvalidArgument naming image and pixel.
@@ -48,8 +50,8 @@ PtychographyData ptychography_data(const ImageStack& images, const Optics& optic
 
 /// Images that contradict the model: bright field (the LED's own light passes the pupil) but far
 /// darker than the other bright ones, or dark field and far brighter. Indices from 0.
-std::vector<Index> contradicting_images(const Vector<float>& amplitudes, Index pixels,
-                                        const std::vector<bool>& dark);
+UDV_EXPORT std::vector<Index> contradicting_images(const Vector<float>& amplitudes, Index pixels,
+                                                   const std::vector<bool>& dark);
 
 /// A part of the images of a data set, ready for recover_image().
 struct PtychographyImages {
@@ -64,20 +66,20 @@ struct PtychographySplit {
 };
 
 /// Holds out `count` images, chosen by choose_held_out(); none where 0.
-PtychographySplit split_images(const PtychographyData& data, Index count = 0,
-                               std::uint64_t seed = 0);
+UDV_EXPORT PtychographySplit split_images(const PtychographyData& data, Index count = 0,
+                                          std::uint64_t seed = 0);
 
 /// `count` images, chosen by the seed among those whose pupil the others that are not held out
 /// cover to 99 %. Throws InvalidArgument where there are not so many.
-std::vector<Index> choose_held_out(const PtychographyOperator<std::complex<float>>& op, Index count,
-                                   std::uint64_t seed);
+UDV_EXPORT std::vector<Index> choose_held_out(const PtychographyOperator<std::complex<float>>& op,
+                                              Index count, std::uint64_t seed);
 
 /// Upper left corners (row, col) of the windows, one row per image.
-RowMatrix<double> window_corners(const PtychographyOperator<std::complex<float>>& op);
+UDV_EXPORT RowMatrix<double> window_corners(const PtychographyOperator<std::complex<float>>& op);
 
 /// Bytes that a recovery with so many columns takes, about: by recover_image(), or by recover()
 /// with the gradient method alone.
-double memory_estimate(const PtychographyOperator<std::complex<float>>& op, Index columns,
-                       bool gradient_alone = false);
+UDV_EXPORT double memory_estimate(const PtychographyOperator<std::complex<float>>& op,
+                                  Index columns, bool gradient_alone = false);
 
 }  // namespace udv

@@ -4,10 +4,11 @@
 #include <functional>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/recover/problem.hpp"
-#include "udv/recover/solver/solve_state.hpp"
 #include "udv/recover/solver/options.hpp"
 #include "udv/recover/solver/recovery.hpp"
+#include "udv/recover/solver/solve_state.hpp"
 
 namespace udv {
 
@@ -23,7 +24,7 @@ using RecoverHooks = BasicHooks<double>;
 
 /// Throws InvalidArgument where recover() would, without solving anything.
 template <typename Scalar>
-void check(const BasicProblem<Scalar>& problem, const RecoverOptions& options);
+UDV_EXPORT void check(const BasicProblem<Scalar>& problem, const RecoverOptions& options);
 
 /// Recovers a low-rank X from its measurements. With the default options nothing is to be chosen:
 /// a walk in the rank with second-order fits finds the smallest rank that explains the data, and

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/text.hpp"
 #include "udv/core/types.hpp"
 
@@ -11,8 +12,8 @@ namespace udv::report {
 
 /// A table with aligned columns: the first is left-aligned, the others right-aligned. Cells may
 /// hold escape sequences for bold or colour.
-std::string table(const std::vector<std::string>& header,
-                  const std::vector<std::vector<std::string>>& rows);
+UDV_EXPORT std::string table(const std::vector<std::string>& header,
+                             const std::vector<std::vector<std::string>>& rows);
 
 /// One spectrum of a sketch: singular values, largest first, drawn relative to the first.
 struct SpectrumLine {
@@ -22,8 +23,8 @@ struct SpectrumLine {
 
 /// Bars on a logarithmic scale from 1 down to `floor`, one row per singular value and spectrum:
 /// a spectrum that ends looks like one that ends. Shows the first `count` values.
-std::string spectrum_sketch(const std::vector<SpectrumLine>& spectra, Index count = 8,
-                            double floor = 1e-16, int width = 32);
+UDV_EXPORT std::string spectrum_sketch(const std::vector<SpectrumLine>& spectra, Index count = 8,
+                                       double floor = 1e-16, int width = 32);
 
 // The short texts of core, by the names that pages and summaries use.
 inline std::string spectrum_text(const Vector<double>& spectrum) {

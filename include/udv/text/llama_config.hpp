@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::text {
@@ -17,7 +18,7 @@ struct RopeScaling {
 };
 
 /// The shape of a LLaMA model.
-struct LlamaConfig {
+struct UDV_EXPORT LlamaConfig {
   Index dim = 0;         ///< of the values between layers
   Index hidden = 0;      ///< of the feed-forward part
   Index layers = 0;      ///< how many of them
@@ -44,10 +45,10 @@ struct LlamaConfigFile {
 };
 
 /// Throws IoError naming the file and the key: of another architecture, or one that makes no sense.
-LlamaConfigFile read_llama_config(const std::filesystem::path& path);
+UDV_EXPORT LlamaConfigFile read_llama_config(const std::filesystem::path& path);
 
 /// Writes a config.json for weights of this type: "float32" or "bfloat16". Throws IoError.
-void write_llama_config(const std::filesystem::path& path, const LlamaConfig& config,
-                        const std::string& type);
+UDV_EXPORT void write_llama_config(const std::filesystem::path& path, const LlamaConfig& config,
+                                   const std::string& type);
 
 }  // namespace udv::text

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::text {
@@ -16,7 +17,7 @@ namespace udv::text {
 using Token = std::int32_t;
 
 /// Text to numbers and back. One tokenizer may serve many threads.
-class Tokenizer {
+class UDV_EXPORT Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
@@ -44,11 +45,11 @@ class Tokenizer {
 ///   .bin of llama2.c
 ///   a folder: the first of these that is in it
 /// Throws IoError naming the file: damaged, or of an unknown kind.
-std::unique_ptr<Tokenizer> read_tokenizer(const std::filesystem::path& path);
+UDV_EXPORT std::unique_ptr<Tokenizer> read_tokenizer(const std::filesystem::path& path);
 
 /// Writes files() into a folder, which is made where it is missing: what was read from Hugging Face
 /// or sentencepiece as it was, what was read from llama2.c as tokenizer.json with the same tokens.
 /// Throws IoError.
-void write_tokenizer(const std::filesystem::path& folder, const Tokenizer& tokenizer);
+UDV_EXPORT void write_tokenizer(const std::filesystem::path& folder, const Tokenizer& tokenizer);
 
 }  // namespace udv::text

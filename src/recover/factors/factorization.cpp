@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/clones.hpp"
 #include "core/instantiate.hpp"
-#include "core/pack.hpp"
+#include "recover/kernels/pack.hpp"
 #include "udv/core/columns.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
@@ -28,7 +29,8 @@ constexpr Index kNumbersPerBlock = 1 << 14;
 // The products Re conj(z_ic) g_ic summed over some rows, those of real and imaginary parts apart:
 // kParts sums for each column.
 template <typename Scalar>
-void add_products(const Scalar* z, const Scalar* g, Index rows, Index k, RealOf<Scalar>* sums) {
+UDV_CLONED void add_products(const Scalar* z, const Scalar* g, Index rows, Index k,
+                             RealOf<Scalar>* sums) {
   const Index width = kParts<Scalar> * k;
   const auto *a = reals_of(z), *b = reals_of(g);
   if (k == 1) {  // one chain of additions would wait for itself
@@ -43,7 +45,7 @@ void add_products(const Scalar* z, const Scalar* g, Index rows, Index k, RealOf<
 
 // g_ic *= weights_c over some rows.
 template <typename Scalar>
-void weigh_rows(const RealOf<Scalar>* weights, Index rows, Index k, Scalar* g) {
+UDV_CLONED void weigh_rows(const RealOf<Scalar>* weights, Index rows, Index k, Scalar* g) {
   for (Index i = 0; i < rows; ++i, g += k)
     for (Index c = 0; c < k; ++c) g[c] *= weights[c];
 }
@@ -74,6 +76,21 @@ Reals<Scalar> column_norms(const ConstRows<Scalar>& U) {
       .cwiseSqrt();
 }
 
+// products and G of weigh_columns, for rows that fit into registers.
+template <int K, typename Scalar>
+UDV_CLONED void weigh_short_rows(const Stack<Scalar>& Z, const Scalar* weights,
+                                 RowMatrix<Scalar>& G, Scalar* products) {
+  PackedRow<Scalar, K> sum, weight;
+  sum.clear();
+  weight.load(weights);
+  const Scalar* const z = Z.Z.data();
+  Scalar* const g = G.data();
+  const Index of_u = Z.rows, all = G.rows();
+  for (Index i = 0; i < of_u; ++i) sum.add_product(z + i * K, g + i * K);
+  for (Index i = 0; i < all; ++i) weight.scale(g + i * K);
+  sum.store(products);
+}
+
 // products = column sums of Re conj(U) o G over the rows of U, then G = G diag(weights).
 template <typename Scalar>
 void weigh_columns(const Stack<Scalar>& Z, const Reals<Scalar>& weights, RowMatrix<Scalar>& G,
@@ -81,13 +98,8 @@ void weigh_columns(const Stack<Scalar>& Z, const Reals<Scalar>& weights, RowMatr
   const Index k = Z.rank();
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
-    if constexpr (K > 0 && !kIsComplex<Scalar>) {
-      PackedRow<Scalar, K> sum, weight;
-      sum.clear();
-      weight.load(weights.data());
-      for (Index i = 0; i < Z.rows; ++i) sum.add_product(Z.Z.data() + i * k, G.data() + i * k);
-      for (Index i = 0; i < G.rows(); ++i) weight.scale(G.data() + i * k);
-      sum.store(products.data());
+    if constexpr (K > 0) {
+      weigh_short_rows<K, Scalar>(Z, weights.data(), G, products.data());
     } else {
       const auto add_and_weigh = [&](Index begin, Index end, RealOf<Scalar>* sums) {
         const Index of_u = std::clamp<Index>(Z.rows - begin, 0, end - begin);

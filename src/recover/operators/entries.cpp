@@ -32,7 +32,8 @@ void check(const Entries& entries) {
             "), outside ", entries.rows, " x ", entries.cols);
 }
 
-// out = weight R other with z in R, or added to out; conj R where asked for: lines that are columns.
+// out = weight R other with z in R, or added to out; conj R where asked for: lines that are
+// columns.
 template <bool kConjugate, typename Scalar>
 void gather(const TiledLines& tiled, const Reals<Scalar>& z, const ConstRows<Scalar>& other,
             RealOf<Scalar> weight, bool add, Rows<Scalar> out) {
@@ -42,7 +43,7 @@ void gather(const TiledLines& tiled, const Reals<Scalar>& z, const ConstRows<Sca
     constexpr int K = decltype(fixed)::value;
     for (Index t = 0; t < tiled.tiles(); ++t) {
       const Lines lines = tiled.tile(t);
-      kernels::over_lines(lines, k, [&](Index begin, Index end) {
+      kernels::over_lines(lines, k, [&](Index begin, Index end) UDV_CLONED {
         kernels::sum_lines<K, kConjugate>(lines, begin, end, k, values, weight, other.data(),
                                           add || t > 0, out.data());
       });
@@ -68,7 +69,7 @@ class ResidualScatter {
       : rows_(rows), V_(V), b_(b), weight_(weight), z_(z), for_u_(for_u), for_v_(for_v) {}
 
   // Two entries at a time: their residuals and row sums do not wait for each other.
-  void run(const Scalar* U, const Scalar* d) const {
+  UDV_CLONED void run(const Scalar* U, const Scalar* d) const {
     PackedRow<Scalar, K> left, u, even, odd, scattered;
     for (Index i = 0; i < rows_.count; ++i) {
       u.load(U + i * K);
@@ -171,7 +172,7 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scal
   if (k == 0) y.setZero();  // the kernels write nothing where there is no column
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
-    kernels::over_lines(rows, mirror ? 2 * k : k, [&](Index begin, Index end) {
+    kernels::over_lines(rows, mirror ? 2 * k : k, [&](Index begin, Index end) UDV_CLONED {
       const Scalar *left = U.data(), *right = V.data();
       for (int pass = 0; pass < (mirror ? 2 : 1); ++pass, std::swap(left, right))
         kernels::dot_lines<K>(rows, begin, end, k, left, weights.data(), right, pass > 0, values);
@@ -221,7 +222,7 @@ void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, cons
     z = -b;
     Scalar* const values = as_scalars<Scalar>(z.data());
     const Lines rows = by_row();
-    const auto measure = [&](auto fixed, Index begin, Index end) {
+    const auto measure = [&](auto fixed, Index begin, Index end) UDV_INLINE_BODY {
       constexpr int K = decltype(fixed)::value;
       kernels::dot_lines<K>(rows, begin, end, k, U.data(), d.data(), V.data(), true, values);
     };

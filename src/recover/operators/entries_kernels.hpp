@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/pack.hpp"
+#include "core/clones.hpp"
+#include "recover/kernels/pack.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/types.hpp"
 #include "udv/recover/operators/entries.hpp"
@@ -47,7 +48,7 @@ UDV_INLINE void dot_lines(const Lines& lines, Index begin, Index end, Index widt
     }
     return;
   } else {
-    over_chunks<K>(width, [&](auto chunk, Index c) {
+    over_chunks<K>(width, [&](auto chunk, Index c) UDV_INLINE_BODY {
       constexpr int C = decltype(chunk)::value;
       PackedRow<Scalar, C> row;
       const bool keep = add || c > 0;
@@ -80,9 +81,9 @@ UDV_INLINE void sum_lines(const Lines& lines, Index begin, Index end, Index widt
       }
     }
   } else {
-    over_chunks<K>(width, [&](auto chunk, Index c) {
+    over_chunks<K>(width, [&](auto chunk, Index c) UDV_INLINE_BODY {
       constexpr int C = decltype(chunk)::value;
-      const auto add_entry = [&](Index s, PackedRow<Scalar, C>& sum) {
+      const auto add_entry = [&](Index s, PackedRow<Scalar, C>& sum) UDV_INLINE_BODY {
         sum.add(weight * z[lines.entry[s]], other + lines.other[s] * width + c);
       };
       PackedRow<Scalar, C> even, odd;
@@ -129,11 +130,11 @@ void measure_and_gather(const EntriesOperator<Scalar>& op, Index k, const Measur
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     const Lines rows = op.by_row();
-    const auto row_side = [&](Index begin, Index end) {
+    const auto row_side = [&](Index begin, Index end) UDV_INLINE_BODY {
       measure(fixed, begin, end);
       sum_lines<K, false>(rows, begin, end, k, z, weight, V, false, for_u);
     };
-    over_lines(rows, 3 * k, [&](Index begin, Index end) {
+    over_lines(rows, 3 * k, [&](Index begin, Index end) UDV_CLONED {
       // Line by line the rows of V are still near when they are needed again.
       if constexpr (K > 0)
         for (Index i = begin; i < end; ++i) row_side(i, i + 1);
@@ -142,8 +143,9 @@ void measure_and_gather(const EntriesOperator<Scalar>& op, Index k, const Measur
     });
     for (Index t = 0; t < op.by_col().tiles(); ++t) {
       const Lines cols = op.by_col().tile(t);
-      over_lines(cols, 2 * k, [&](Index begin, Index end) {
-        sum_lines<K, kIsComplex<Scalar>>(cols, begin, end, k, z, weight, U, op.symmetric() || t > 0, for_v);
+      over_lines(cols, 2 * k, [&](Index begin, Index end) UDV_CLONED {
+        sum_lines<K, kIsComplex<Scalar>>(cols, begin, end, k, z, weight, U, op.symmetric() || t > 0,
+                                         for_v);
       });
     }
   });

@@ -79,7 +79,7 @@ void add_blocks(const Lines& lines, const ConstRows<Scalar>& other, bool symmetr
   const Index k = other.cols();
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
-    kernels::over_lines(lines, packed_size(k), [&](Index begin, Index end) {
+    kernels::over_lines(lines, packed_size(k), [&](Index begin, Index end) UDV_CLONED {
       for (Index i = begin; i < end; ++i)
         for (auto s = lines.first[i]; s < lines.first[i + 1]; ++s) {
           const Index j = lines.other[s];
@@ -115,7 +115,7 @@ void EntriesLinearization<Scalar>::normal_product(const RowMatrix<Scalar>& P,
   const Scalar* const PV = P.data() + offset;
   const Reals<Scalar> ones = Reals<Scalar>::Ones(k);
   Y.resize(P.rows(), k);
-  const auto measure = [&](auto fixed, Index begin, Index end) {
+  const auto measure = [&](auto fixed, Index begin, Index end) UDV_INLINE_BODY {
     constexpr int K = decltype(fixed)::value;
     kernels::dot_lines<K>(op_.by_row(), begin, end, k, P.data(), ones.data(), V, false,
                           measured_.data());
@@ -136,11 +136,12 @@ template <typename Scalar>
 void EntriesLinearization<Scalar>::factor_preconditioner(double damping) {
   const Index k = Z_.rank();
   factors_.resize(blocks_.rows(), blocks_.cols());
-  parallel_blocks(blocks_.rows(), 1 + 20000 / (k * k * k + 1), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i)
-      factor_block(blocks_.data() + i * blocks_.cols(), damping, k,
-                   factors_.data() + i * blocks_.cols());
-  });
+  parallel_blocks(blocks_.rows(), 1 + 20000 / (k * k * k + 1),
+                  [&](Index begin, Index end) UDV_CLONED {
+                    for (Index i = begin; i < end; ++i)
+                      factor_block(blocks_.data() + i * blocks_.cols(), damping, k,
+                                   factors_.data() + i * blocks_.cols());
+                  });
 }
 
 template <typename Scalar>
@@ -148,7 +149,7 @@ void EntriesLinearization<Scalar>::precondition(const RowMatrix<Scalar>& R,
                                                 RowMatrix<Scalar>& Y) const {
   const Index k = Z_.rank();
   Y.resize(R.rows(), k);
-  parallel_blocks(R.rows(), 1 + 60000 / (k * k + 1), [&](Index begin, Index end) {
+  parallel_blocks(R.rows(), 1 + 60000 / (k * k + 1), [&](Index begin, Index end) UDV_CLONED {
     for (Index i = begin; i < end; ++i)
       solve_block(factors_.data() + i * factors_.cols(), R.data() + i * k, k, Y.data() + i * k);
   });

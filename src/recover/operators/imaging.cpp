@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/band_fft.hpp"
+#include "recover/kernels/band_fft.hpp"
 #include "recover/operators/windowed_fourier.hpp"
 #include "udv/core/error.hpp"
 

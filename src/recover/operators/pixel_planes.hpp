@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/transpose.hpp"
+#include "core/clones.hpp"
+#include "recover/kernels/transpose.hpp"
 
 namespace udv {
 
@@ -25,8 +26,8 @@ struct PixelPlanes {
 /// for numbers `at` and following of rows r and following, which lie at places[i] + r and following
 /// in the planes. single(at, place) for the others.
 template <typename Real, typename SquareBody, typename SingleBody>
-void over_pixels(const PixelPlanes& layout, Index begin, Index end, const SquareBody& square,
-                 const SingleBody& single) {
+UDV_INLINE void over_pixels(const PixelPlanes& layout, Index begin, Index end,
+                            const SquareBody& square, const SingleBody& single) {
   constexpr Index kWidth = kLanes<Real>;
   const Index count = end * layout.numbers;
   const bool gaps = layout.stride != layout.numbers;
@@ -50,11 +51,11 @@ void over_pixels(const PixelPlanes& layout, Index begin, Index end, const Square
 
 /// Some columns, from pixels to planes.
 template <typename Real>
-void to_planes(const PixelPlanes& layout, Index begin, Index end, const Real* pixels,
-               Real* planes) {
+UDV_CLONED void to_planes(const PixelPlanes& layout, Index begin, Index end, const Real* pixels,
+                          Real* planes) {
   over_pixels<Real>(
       layout, begin, end,
-      [&](Index r, Index at, const auto& places) {
+      [&](Index r, Index at, const auto& places) UDV_INLINE_BODY {
         Square<Real> square;
         for (size_t i = 0; i < square.size(); ++i)
           square[i] = load_lanes(pixels + at + static_cast<Index>(i) * layout.row_stride());
@@ -62,16 +63,16 @@ void to_planes(const PixelPlanes& layout, Index begin, Index end, const Real* pi
         for (size_t i = 0; i < square.size(); ++i)
           store_lanes<Real>(square[i], planes + places[i] + r);
       },
-      [&](Index at, Index place) { planes[place] = pixels[at]; });
+      [&](Index at, Index place) UDV_INLINE_BODY { planes[place] = pixels[at]; });
 }
 
 /// Some columns of the sum of several planes, in order, as pixels. The planes are zero afterwards.
 template <typename Real>
-void sum_of_planes(const PixelPlanes& layout, Index begin, Index end,
-                   const std::vector<Real*>& planes, Real* pixels) {
+UDV_CLONED void sum_of_planes(const PixelPlanes& layout, Index begin, Index end,
+                              const std::vector<Real*>& planes, Real* pixels) {
   over_pixels<Real>(
       layout, begin, end,
-      [&](Index r, Index at, const auto& places) {
+      [&](Index r, Index at, const auto& places) UDV_INLINE_BODY {
         Square<Real> square{};
         for (Real* const one : planes)
           for (size_t i = 0; i < square.size(); ++i) {
@@ -82,7 +83,7 @@ void sum_of_planes(const PixelPlanes& layout, Index begin, Index end,
         for (size_t i = 0; i < square.size(); ++i)
           store_lanes<Real>(square[i], pixels + at + static_cast<Index>(i) * layout.row_stride());
       },
-      [&](Index at, Index place) {
+      [&](Index at, Index place) UDV_INLINE_BODY {
         Real sum = 0;
         for (Real* const one : planes) sum += std::exchange(one[place], Real(0));
         pixels[at] = sum;

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "core/pack.hpp"
+#include "core/clones.hpp"
 #include "pixel_planes.hpp"
+#include "recover/kernels/pack.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 
@@ -41,8 +42,8 @@ struct Strip {
 
 // y += weight |psi|^2. Not inlined: the loops are short of registers where they would go.
 template <typename Real>
-[[gnu::noinline]] void add_intensity(Real weight, const Strip<Real>& strip) {
-  strip.over_rows([=]<int N>(const Real* psi, Real* y) {
+[[gnu::noinline]] UDV_CLONED void add_intensity(Real weight, const Strip<Real>& strip) {
+  strip.over_rows([=]<int N>(const Real* psi, Real* y) UDV_INLINE_BODY {
     const auto re = load_pack<Real, N>(psi), im = load_pack<Real, N>(psi + kLanes<Real>);
     store_pack<Real, N>(load_pack<Real, N>(y) + weight * (re * re + im * im), y);
   });
@@ -50,8 +51,8 @@ template <typename Real>
 
 // psi = z o psi
 template <typename Real>
-[[gnu::noinline]] void scale(const Strip<Real>& strip) {
-  strip.over_rows([]<int N>(Real* psi, const Real* z) {
+[[gnu::noinline]] UDV_CLONED void scale(const Strip<Real>& strip) {
+  strip.over_rows([]<int N>(Real* psi, const Real* z) UDV_INLINE_BODY {
     const auto factor = load_pack<Real, N>(z);
     store_pack<Real, N>(factor * load_pack<Real, N>(psi), psi);
     store_pack<Real, N>(factor * load_pack<Real, N>(psi + kLanes<Real>), psi + kLanes<Real>);
@@ -173,10 +174,11 @@ void WindowedFourier<Real>::prefetch(Index l, const Spectra& spectra, Index c) c
 // From column c to strips of image l: P o window(u), transformed along its rows. The spectrum is
 // written in the band alone: all else of it stays zero.
 template <typename Real>
-void WindowedFourier<Real>::load(Index l, const Spectra& spectra, Index c, Scratch& scratch) const {
+UDV_CLONED void WindowedFourier<Real>::load(Index l, const Spectra& spectra, Index c,
+                                            Scratch& scratch) const {
   const Real *const P = transfer(l), *const re = spectra.real(c), *const im = re + spectra.plane;
   Real* const to = scratch.spectrum.data();
-  over_window(l, [=](Index at, Index place) {
+  over_window(l, [=](Index at, Index place) UDV_INLINE_BODY {
     const auto a = load_lanes(P + at), b = load_lanes(P + at + kLanes<Real>);
     const auto x = load_lanes(re + place), y = load_lanes(im + place);
     store_lanes<Real>(a * x - b * y, to + at);
@@ -188,12 +190,13 @@ void WindowedFourier<Real>::load(Index l, const Spectra& spectra, Index c, Scrat
 
 // From the strips of image l: sum c += window^* (conj(P) o its spectrum).
 template <typename Real>
-void WindowedFourier<Real>::add(Index l, Scratch& scratch, Spectra& sums, Index c) const {
+UDV_CLONED void WindowedFourier<Real>::add(Index l, Scratch& scratch, Spectra& sums,
+                                           Index c) const {
   prefetch(l, sums, c);
   fft_->write_spectrum(scratch);
   const Real *const P = transfer(l), *const from = scratch.back.data();
   Real *const re = sums.real(c), *const im = re + sums.plane;
-  over_window(l, [=](Index at, Index place) {
+  over_window(l, [=](Index at, Index place) UDV_INLINE_BODY {
     const auto a = load_lanes(P + at), b = load_lanes(P + at + kLanes<Real>);
     const auto x = load_lanes(from + at), y = load_lanes(from + at + kLanes<Real>);
     store_lanes<Real>(load_lanes(re + place) + (a * x + b * y), re + place);

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/band_fft.hpp"
-#include "core/shelf.hpp"
+#include "recover/kernels/band_fft.hpp"
+#include "recover/kernels/object_pool.hpp"
 #include "udv/recover/optics.hpp"
 
 namespace udv {
@@ -95,8 +95,8 @@ class WindowedFourier {
   std::unique_ptr<BandFft<Real>> fft_;
   std::vector<Band> spans_;
   std::vector<Vector<Real>> transfer_;  // divided by sqrt(pixels), as spectra of fft_
-  mutable Shelf<Workspace> workspaces_;
-  mutable Shelf<Scratch> scratch_;
+  mutable ObjectPool<Workspace> workspaces_;
+  mutable ObjectPool<Scratch> scratch_;
 };
 
 }  // namespace udv

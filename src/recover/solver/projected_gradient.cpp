@@ -16,7 +16,7 @@ constexpr Index kCountEvery = 16;    // iterations between counts of live column
 constexpr Index kDropEvery = 64;     // iterations between looks for dead columns
 constexpr Index kFirstSettled = 64;  // no run has settled before
 constexpr double kLiveShare = 1e-2;  // of the largest magnitude
-constexpr double kGreyShare = 1e-4;  // between grey and live: not decided yet
+constexpr double kUndecidedShare = 1e-4;  // between this and live: not decided yet
 constexpr double kDivergence = 1e6;  // times the objective of X = 0
 
 }  // namespace
@@ -78,12 +78,12 @@ void ProjectedGradient<Scalar>::count_live_columns(State& state) const {
   const Index live = (magnitudes.array() > kLiveShare * largest).count();
   if (live != state.live) state.live_since = state.iteration;
   state.live = live;
-  state.grey = (magnitudes.array() > kGreyShare * largest).count() - live;
+  state.undecided = (magnitudes.array() > kUndecidedShare * largest).count() - live;
 }
 
 template <typename Scalar>
 bool ProjectedGradient<Scalar>::has_settled(const State& state) const {
-  return state.iteration >= kFirstSettled && state.grey == 0 &&
+  return state.iteration >= kFirstSettled && state.undecided == 0 &&
          state.live_since <= state.iteration / 2 && state.factors.norm_u() > 0.99 * options_.alpha;
 }
 

@@ -24,7 +24,7 @@ void fields(Archive& archive, RecorderState& s) {
 template <typename Archive, typename Scalar>
 void fields(Archive& archive, BasicGradientState<Scalar>& s) {
   archive(s.factors, s.step_rule, s.iteration, s.objective, s.ball_active);
-  archive(s.live, s.live_since, s.grey, s.names, s.stop);
+  archive(s.live, s.live_since, s.undecided, s.names, s.stop);
 }
 
 template <typename State>

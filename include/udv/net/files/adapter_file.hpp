@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "udv/core/export.hpp"
 #include "udv/net/adapter.hpp"
 
 namespace udv::net {
@@ -14,14 +15,14 @@ enum class AdapterKind {
 };
 
 /// What lies there; kNone also where nothing can be read.
-AdapterKind adapter_kind(const std::filesystem::path& path);
+UDV_EXPORT AdapterKind adapter_kind(const std::filesystem::path& path);
 
 /// Writes NAME.A (r x in), NAME.d (r) and NAME.B (out x r) of every block, with method and base
 /// model as JSON in the metadata `udv_adapter`. Atomically. Throws IoError naming the path.
-void write_adapter(const std::filesystem::path& path, const Adapter& adapter);
+UDV_EXPORT void write_adapter(const std::filesystem::path& path, const Adapter& adapter);
 
 /// Reads any AdapterKind, blocks in the order of their names (2 before 10). Throws IoError naming
 /// the file where there is no adapter, a tensor is missing, of another shape or not finite.
-Adapter read_adapter(const std::filesystem::path& path);
+UDV_EXPORT Adapter read_adapter(const std::filesystem::path& path);
 
 }  // namespace udv::net

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "udv/core/export.hpp"
 #include "udv/net/network.hpp"
 #include "udv/net/preprocessing.hpp"
 
@@ -21,13 +22,13 @@ struct Model {
 /// model.safetensors: tensors named as in a state_dict (U.weight, D.weight, V.weight, ...), and in
 /// the metadata variant, sizes, preprocessing and notes. Written atomically.
 template <typename Real>
-std::string model_bytes(const Model<Real>& model);
+UDV_EXPORT std::string model_bytes(const Model<Real>& model);
 template <typename Real>
-void write_model(const std::filesystem::path& path, const Model<Real>& model);
+UDV_EXPORT void write_model(const std::filesystem::path& path, const Model<Real>& model);
 
 /// Throws IoError naming the path where the file is no such model, or a tensor is missing, of
 /// another shape, or not finite.
 template <typename Real>
-Model<Real> read_model(const std::filesystem::path& path);
+UDV_EXPORT Model<Real> read_model(const std::filesystem::path& path);
 
 }  // namespace udv::net

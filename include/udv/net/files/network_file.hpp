@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/net/network_arrays.hpp"
 
 namespace udv::net {
@@ -17,9 +18,9 @@ struct NetworkFile {
 };
 
 /// Writes atomically. Throws IoError naming the path.
-void write_network(const std::filesystem::path& path, const NetworkFile& file);
+UDV_EXPORT void write_network(const std::filesystem::path& path, const NetworkFile& file);
 /// Throws IoError naming the path where it is no such file.
-NetworkFile read_network(const std::filesystem::path& path);
+UDV_EXPORT NetworkFile read_network(const std::filesystem::path& path);
 
 /// Neurons of one block before and after pruning.
 struct PrunedBlock {
@@ -29,6 +30,6 @@ struct PrunedBlock {
 
 /// Keeps in every block the neurons that carry this share of the energy of UD. Throws
 /// InvalidArgument where an array of a block is missing or has another size.
-std::vector<PrunedBlock> prune_network(NetworkFile& file, double energy);
+UDV_EXPORT std::vector<PrunedBlock> prune_network(NetworkFile& file, double energy);
 
 }  // namespace udv::net

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/spectrum.hpp"
 #include "udv/recover/factors/stack.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
@@ -22,9 +23,9 @@ struct Method {
 };
 
 /// bm, udu, uv, udv.
-const std::array<Method, 4>& methods();
+UDV_EXPORT const std::array<Method, 4>& methods();
 /// The method of that name. Throws InvalidArgument listing the names.
-const Method& method_named(std::string_view name);
+UDV_EXPORT const Method& method_named(std::string_view name);
 
 /// Gradient of f in (U, V) stacked and in d.
 template <typename Scalar>
@@ -36,7 +37,7 @@ struct FactorGradient {
 /// X = U diag(d) V^* with its constraint set. Without a diagonal factor d stays 1 and nothing is
 /// constrained; with one, |U|_F <= alpha, |V|_F <= alpha and d >= 0.
 template <typename Scalar>
-class Factorization {
+class UDV_EXPORT Factorization {
  public:
   Factorization() = default;
   /// Gaussian U and V, each scaled to Frobenius norm `init_norm`; d = 1.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
@@ -8,7 +9,7 @@ namespace udv {
 /// Z = (U; V), the factors of X = U V^* one above the other; a symmetric X = U U^* has Z = U.
 /// One array for both cases, so that everything done with Z is written once.
 template <typename Scalar>
-struct Stack {
+struct UDV_EXPORT Stack {
   RowMatrix<Scalar> Z;
   Index rows = 0;  ///< of U
   bool symmetric = false;

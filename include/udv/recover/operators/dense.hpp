@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
@@ -10,7 +11,7 @@ namespace udv {
 /// Where symmetric, A_i is replaced by (A_i + A_i^*) / 2, which measures the (real part of the)
 /// same. Complex and not symmetric: two numbers per measurement.
 template <typename Scalar>
-class DenseOperator final : public MeasurementOperator<Scalar> {
+class UDV_EXPORT DenseOperator final : public MeasurementOperator<Scalar> {
  public:
   DenseOperator(RowMatrix<Scalar> measurements, Index rows, Index cols, bool symmetric);
   /// Any dense matrix of Eigen.
@@ -43,7 +44,7 @@ class DenseOperator final : public MeasurementOperator<Scalar> {
 };
 
 template <typename Measurements>
-DenseOperator(const Eigen::MatrixBase<Measurements>&, Index, Index, bool)
-    -> DenseOperator<typename Measurements::Scalar>;
+UDV_EXPORT DenseOperator(const Eigen::MatrixBase<Measurements>&, Index, Index, bool)
+    ->DenseOperator<typename Measurements::Scalar>;
 
 }  // namespace udv

@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "udv/core/entries.hpp"
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
 
 /// A sparse pattern by lines, which are rows or columns. Line i holds positions first[i] to
 /// first[i+1]: `other` is the index on the other side, `entry` the number of the measurement.
-struct Lines {
+struct UDV_EXPORT Lines {
   Index count;
   const std::int32_t *first, *other, *entry;
   Index size() const { return first[count] - first[0]; }
@@ -19,7 +20,7 @@ struct Lines {
 
 /// The same pattern cut into tiles of consecutive measurements, each listed by lines: the
 /// residuals of one tile stay in a near cache while its lines are visited in any order.
-class TiledLines {
+class UDV_EXPORT TiledLines {
  public:
   /// Line i gets the measurements t with key[t] = i, in their given order. 0: all in one tile.
   TiledLines(Index lines, const std::vector<std::int32_t>& key,
@@ -44,7 +45,7 @@ class TiledLines {
 /// one is two numbers.
 /// Every kernel owns its output lines: threads never meet and the order of sums is fixed.
 template <typename Scalar>
-class EntriesOperator final : public MeasurementOperator<Scalar> {
+class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
  public:
   /// Takes the pattern of `entries`; values are ignored. Throws InvalidArgument on an index
   /// outside the matrix, on no entries and on a symmetric pattern that is not square.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
@@ -10,7 +11,7 @@ namespace udv {
 /// Preconditioner: A*A ~ gain I gives one k x k block for all rows of U (gain V^* V + damping I),
 /// and one for all rows of V. Exact for an isometry up to the coupling between U and V.
 template <typename Scalar>
-class GenericLinearization : public Linearization<Scalar> {
+class UDV_EXPORT GenericLinearization : public Linearization<Scalar> {
  public:
   GenericLinearization(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z);
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/intensity.hpp"
 #include "udv/recover/optics.hpp"
 
@@ -15,7 +16,7 @@ class WindowedFourier;
 /// Intensities of images that are made by Fourier transforms. Scalar is a complex type.
 /// Measurements are counted image by image, each row by row.
 template <typename Scalar>
-class ImagingOperator : public IntensityOperator<Scalar> {
+class UDV_EXPORT ImagingOperator : public IntensityOperator<Scalar> {
  public:
   using Real = RealOf<Scalar>;
   ~ImagingOperator() override;
@@ -53,7 +54,7 @@ class ImagingOperator : public IntensityOperator<Scalar> {
 
 /// Coded diffraction patterns of an image x: |F (m_l o x)|^2 / pixels for masks m_l of its size.
 template <typename Scalar>
-class CodedDiffractionOperator final : public ImagingOperator<Scalar> {
+class UDV_EXPORT CodedDiffractionOperator final : public ImagingOperator<Scalar> {
  public:
   explicit CodedDiffractionOperator(std::vector<RowMatrix<std::complex<double>>> masks);
 
@@ -70,7 +71,7 @@ class CodedDiffractionOperator final : public ImagingOperator<Scalar> {
 /// centred spectrum of the sample, so that large transforms are never needed; the transform is
 /// unitary and norms are those of the image.
 template <typename Scalar>
-class PtychographyOperator final : public ImagingOperator<Scalar> {
+class UDV_EXPORT PtychographyOperator final : public ImagingOperator<Scalar> {
  public:
   /// A spectrum of rows x cols samples; the pupil has the size of an image.
   PtychographyOperator(Index rows, Index cols, std::vector<Window> windows,
@@ -96,7 +97,7 @@ class PtychographyOperator final : public ImagingOperator<Scalar> {
 /// Images of a known sample as a function of the pupil: |F^-1 (q o P o window_l(x))|^2 / pixels
 /// with a factor q on the pupil P as the unknown.
 template <typename Scalar>
-class PupilOperator final : public ImagingOperator<Scalar> {
+class UDV_EXPORT PupilOperator final : public ImagingOperator<Scalar> {
  public:
   PupilOperator(const PtychographyOperator<Scalar>& op, const Vector<Scalar>& x);
 

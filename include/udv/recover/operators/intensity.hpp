@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
@@ -9,7 +10,7 @@ namespace udv {
 /// (Hermitian) X, so that X = x x^* gives |W x|^2. An operator of this kind says what W and W^* do;
 /// A(U diag(d) V^*) = Re sum_c d_c (W U)_c o conj (W V)_c and A*(z) V = W^* (z o W V) follow.
 template <typename Scalar>
-class IntensityOperator : public MeasurementOperator<Scalar> {
+class UDV_EXPORT IntensityOperator : public MeasurementOperator<Scalar> {
  public:
   IntensityOperator(Index size, Index num_measurements)
       : MeasurementOperator<Scalar>(size, size, num_measurements, true) {}

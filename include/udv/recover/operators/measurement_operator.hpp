@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 #include "udv/recover/factors/stack.hpp"
 
@@ -14,7 +15,7 @@ namespace udv {
 /// The Gauss-Newton model of f at Z: J is the derivative of Z -> A(U V^*), or of Z -> A(U U^*), a
 /// real-linear map also where Z is complex; J^T is its adjoint for Re <.,.>.
 template <typename Scalar>
-class Linearization {
+class UDV_EXPORT Linearization {
  public:
   virtual ~Linearization() = default;
   /// Y = J^T J P. P and Y have the shape of Z.
@@ -28,7 +29,7 @@ class Linearization {
 };
 
 /// What measurements cannot tell about a matrix of a given rank, by index (0-based).
-struct Undetermined {
+struct UDV_EXPORT Undetermined {
   std::vector<Index> empty_rows, empty_cols;  ///< no measurement touches them
   std::vector<Index> rows, cols;              ///< fewer useful measurements than the rank
   /// Rows and columns of each block that no chain of entries links to the largest one.
@@ -46,7 +47,7 @@ struct Undetermined {
 /// A symmetric operator measures symmetric (Hermitian) X only: the symmetric part of what it is
 /// given; and its A*(z) is symmetric.
 template <typename Scalar>
-class MeasurementOperator {
+class UDV_EXPORT MeasurementOperator {
  public:
   MeasurementOperator(Index rows, Index cols, Index num_measurements, bool symmetric)
       : rows_(rows), cols_(cols), num_measurements_(num_measurements), symmetric_(symmetric) {}
@@ -110,13 +111,13 @@ void apply_stack(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z, 
 
 /// G = J^T z at Z: (A*(z) V; A*(z)^* U), or 2 A*(z) U where symmetric.
 template <typename Scalar>
-void pull_back(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z,
-               const Reals<Scalar>& z, RowMatrix<Scalar>& G);
+UDV_EXPORT void pull_back(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z,
+                          const Reals<Scalar>& z, RowMatrix<Scalar>& G);
 
 /// y = S x, where S = A*(z) (symmetric) or [0 A*(z); A*(z)^* 0]: its smallest eigenvalue is that
 /// of the gradient, or minus its largest singular value.
 template <typename Scalar>
-void residual_product(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& z,
-                      const Vector<Scalar>& x, Vector<Scalar>& y);
+UDV_EXPORT void residual_product(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& z,
+                                 const Vector<Scalar>& x, Vector<Scalar>& y);
 
 }  // namespace udv

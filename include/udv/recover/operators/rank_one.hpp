@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/intensity.hpp"
 
 namespace udv {
@@ -8,7 +9,7 @@ namespace udv {
 /// Intensities of a map W given as an n x p array: A(X)_i = w_i X w_i^* with its rows w_i.
 /// A(U diag(d) U^*) costs n p k.
 template <typename Scalar>
-class RankOneOperator final : public IntensityOperator<Scalar> {
+class UDV_EXPORT RankOneOperator final : public IntensityOperator<Scalar> {
  public:
   explicit RankOneOperator(RowMatrix<Scalar> vectors);
   /// Any dense matrix of Eigen.
@@ -33,6 +34,7 @@ class RankOneOperator final : public IntensityOperator<Scalar> {
 };
 
 template <typename Vectors>
-RankOneOperator(const Eigen::MatrixBase<Vectors>&) -> RankOneOperator<typename Vectors::Scalar>;
+UDV_EXPORT RankOneOperator(const Eigen::MatrixBase<Vectors>&)
+    ->RankOneOperator<typename Vectors::Scalar>;
 
 }  // namespace udv

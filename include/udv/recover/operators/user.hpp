@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
@@ -27,7 +28,7 @@ struct UserFunctions {
 /// A map given by functions. Its gain and norm are estimated from a few seeded random rank-one
 /// matrices. Where symmetric, the symmetric part is taken of whatever comes back.
 template <typename Scalar>
-class UserOperator final : public MeasurementOperator<Scalar> {
+class UDV_EXPORT UserOperator final : public MeasurementOperator<Scalar> {
  public:
   /// Throws InvalidArgument on a missing function, on empty sizes, and where the functions
   /// contradict each other: the adjoint identity is checked once on random factors.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/intensity.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
 
@@ -10,7 +11,7 @@ namespace udv {
 /// that sees dark images. J p = sqrt(w) Re(conj(e) W p), e = psi / |psi|.
 /// Preconditioner: half of the diagonal of W^* diag(w) W, as if the phases of e were random.
 template <typename Scalar>
-class AmplitudeModel final : public ResidualModel<Scalar> {
+class UDV_EXPORT AmplitudeModel final : public ResidualModel<Scalar> {
  public:
   /// Refers to all three while it lives.
   AmplitudeModel(const IntensityOperator<Scalar>& op, const Reals<Scalar>& amplitudes,
@@ -39,7 +40,8 @@ void to_directions(RowMatrix<Scalar>& psi) {
 
 /// fields_i = w_i e_i Re(conj(e_i) fields_i): the part of a change of psi that changes |psi|.
 template <typename Scalar>
-void project_on_directions(const Reals<Scalar>& weights, const RowMatrix<Scalar>& directions,
-                           RowMatrix<Scalar>& fields);
+UDV_EXPORT void project_on_directions(const Reals<Scalar>& weights,
+                                      const RowMatrix<Scalar>& directions,
+                                      RowMatrix<Scalar>& fields);
 
 }  // namespace udv

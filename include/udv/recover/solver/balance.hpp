@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "udv/core/export.hpp"
 #include "udv/recover/factors/stack.hpp"
 
 namespace udv {
@@ -8,14 +9,14 @@ namespace udv {
 /// The same X = U V^* with U = P sqrt(S), V = Q sqrt(S) from its SVD P S Q^*: orthogonal columns,
 /// equally long on both sides, largest first. Columns that make X indefinite are not possible.
 template <typename Scalar>
-Stack<Scalar> balanced(const Stack<Scalar>& Z);
+UDV_EXPORT Stack<Scalar> balanced(const Stack<Scalar>& Z);
 
 /// The first `count` columns (all where there are fewer).
 template <typename Scalar>
-Stack<Scalar> leading_columns(const Stack<Scalar>& Z, Index count);
+UDV_EXPORT Stack<Scalar> leading_columns(const Stack<Scalar>& Z, Index count);
 
 /// Number of columns of a balanced stack whose singular value exceeds `share` of the largest.
 template <typename Scalar>
-Index significant_columns(const Stack<Scalar>& balanced, double share);
+UDV_EXPORT Index significant_columns(const Stack<Scalar>& balanced, double share);
 
 }  // namespace udv

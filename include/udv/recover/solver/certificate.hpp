@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "udv/core/export.hpp"
 #include "udv/recover/factors/factorization.hpp"
 
 namespace udv {
 
 enum class Optimality { kGlobal, kStationary, kNotConverged };
-std::string_view to_string(Optimality verdict);
+UDV_EXPORT std::string_view to_string(Optimality verdict);
 
 /// How far (U, d, V) is from a fixed point (Lemma 1) and X from a global minimiser. All figures
 /// are relative to the gradient at X = 0, so 1 is "not started" and 1e-16 is rounding.
@@ -36,7 +37,8 @@ struct CertificateOptions {
 /// minimiser over all positive semidefinite matrices (symmetric) or over all matrices,
 /// `stationary` where only the columns present cannot improve. Extreme eigenvalue by Lanczos.
 template <typename Scalar>
-Certificate certify(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
-                    const Factorization<Scalar>& factors, const CertificateOptions& options);
+UDV_EXPORT Certificate certify(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                               const Factorization<Scalar>& factors,
+                               const CertificateOptions& options);
 
 }  // namespace udv

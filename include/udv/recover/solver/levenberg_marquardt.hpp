@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
@@ -41,7 +42,7 @@ struct FitSummary {
 
 /// A sum of squares 1/2 |r(Z)|^2 over real or complex unknowns Z.
 template <typename Scalar>
-class ResidualModel {
+class UDV_EXPORT ResidualModel {
  public:
   virtual ~ResidualModel() = default;
   virtual void residual(const RowMatrix<Scalar>& Z, Reals<Scalar>& r) const = 0;
@@ -59,13 +60,13 @@ class ResidualModel {
 /// Damping after Nielsen: an accepted step with gain ratio rho multiplies it by
 /// max(1/5, 1 - (2 rho - 1)^3), a rejected one by 2, 4, 8, ...
 template <typename Scalar>
-FitSummary minimise(const ResidualModel<Scalar>& model, RowMatrix<Scalar>& Z,
-                    const FitOptions& options, const FitMonitor& monitor = nullptr);
+UDV_EXPORT FitSummary minimise(const ResidualModel<Scalar>& model, RowMatrix<Scalar>& Z,
+                               const FitOptions& options, const FitMonitor& monitor = nullptr);
 
 /// The same for r(Z) = A(U V^*) - b. No gauge is fixed: conjugate gradients stay in the range.
 template <typename Scalar>
-FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
-                       Stack<Scalar>& Z, const FitOptions& options,
-                       const FitMonitor& monitor = nullptr);
+UDV_EXPORT FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                                  Stack<Scalar>& Z, const FitOptions& options,
+                                  const FitMonitor& monitor = nullptr);
 
 }  // namespace udv

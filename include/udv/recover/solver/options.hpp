@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "udv/core/export.hpp"
 #include "udv/core/options.hpp"
 #include "udv/core/types.hpp"
 
@@ -28,7 +29,7 @@ enum class Start {
 };
 
 /// Everything a solve can be told; the defaults need no tuning.
-struct RecoverOptions {
+struct UDV_EXPORT RecoverOptions {
   std::string method = "auto";  ///< bm, udu, uv, udv; auto: udu where symmetric, else udv
   Index max_rank = 0;           ///< columns of U; 0: min(rows, cols)
   std::optional<double> step;   ///< constant step; empty: adaptive
@@ -53,6 +54,6 @@ struct RecoverOptions {
   /// The gradient method alone is wanted: no polish, or a step of the caller's own.
   bool wants_gradient() const { return !polish || step.has_value(); }
 };
-void describe(OptionTable& table, RecoverOptions& options);
+UDV_EXPORT void describe(OptionTable& table, RecoverOptions& options);
 
 }  // namespace udv

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
 #include "udv/recover/factors/factorization.hpp"
 #include "udv/recover/solver/step_rule.hpp"
@@ -33,7 +34,7 @@ struct BasicGradientState {
   bool ball_active = false;
   Index live = 0;            ///< columns above 1 % of the largest
   Index live_since = 0;      ///< iteration at which that number last changed
-  Index grey = 0;            ///< columns between 0.01 % and 1 % of the largest: not decided yet
+  Index undecided = 0;       ///< columns between 0.01 % and 1 % of the largest
   std::vector<Index> names;  ///< original index of each column still present
   GradientStop stop = GradientStop::kRunning;
 };
@@ -44,7 +45,7 @@ using GradientState = BasicGradientState<double>;
 /// the same point: U <- P(U - step grad_U), d <- max(d - step grad_d, 0). With a constant step and
 /// D_0 = I this is the algorithm of Hou, Sra and Yurtsever to the letter.
 template <typename Scalar>
-class ProjectedGradient {
+class UDV_EXPORT ProjectedGradient {
  public:
   using State = BasicGradientState<Scalar>;
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
 
@@ -37,7 +38,7 @@ struct RankWalkOptions {
 
 /// The largest rank, up to `limit`, whose parameters n measurements outnumber by 1.2; at least 1.
 template <typename Scalar>
-Index largest_determined_rank(const MeasurementOperator<Scalar>& op, Index limit);
+UDV_EXPORT Index largest_determined_rank(const MeasurementOperator<Scalar>& op, Index limit);
 
 template <typename Scalar>
 struct RankWalkOutcome {
@@ -54,7 +55,7 @@ struct RankWalkOutcome {
 /// gradient, fit again; drop the smallest column, fit again. Ends at the smallest rank that fits
 /// exactly; where none does, at the best score. See docs/auto-mode.md.
 template <typename Scalar>
-class RankWalk {
+class UDV_EXPORT RankWalk {
  public:
   /// `held_out`, where given, maps a fit to its squared error on data the walk does not see; it
   /// then replaces the score.

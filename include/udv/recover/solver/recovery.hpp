@@ -7,15 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
 #include "udv/recover/solver/certificate.hpp"
 
 namespace udv {
 
 enum class StopReason { kConverged, kIterationLimit, kTimeLimit, kInterrupted, kDiverged };
-std::string_view to_string(StopReason reason);
+UDV_EXPORT std::string_view to_string(StopReason reason);
 /// Why a run ended that its observer let go on or not, and that converged or not.
-StopReason stop_reason(Verdict verdict, bool converged);
+UDV_EXPORT StopReason stop_reason(Verdict verdict, bool converged);
 
 /// Column sizes over time: row t belongs to iteration[t], one column per column of U_0.
 struct ColumnHistory {
@@ -26,7 +27,7 @@ struct ColumnHistory {
 
 /// The answer, in the caller's units: X = U diag(d) V^* (V = U where symmetric).
 template <typename Scalar>
-struct BasicRecovery {
+struct UDV_EXPORT BasicRecovery {
   std::string method;
   std::string operator_name;
   Index rows = 0, cols = 0, measurements = 0;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "udv/core/export.hpp"
 #include "udv/recover/solver/projected_gradient.hpp"
 #include "udv/recover/solver/rank_walk.hpp"
 #include "udv/recover/solver/recovery.hpp"
@@ -27,9 +28,9 @@ struct SolveState {
 };
 
 template <typename Scalar>
-std::string to_bytes(const SolveState<Scalar>& state);
+UDV_EXPORT std::string to_bytes(const SolveState<Scalar>& state);
 /// Throws InvalidArgument where the bytes are not a whole state of this scalar.
 template <typename Scalar = double>
-SolveState<Scalar> solve_state_from_bytes(std::string_view bytes);
+UDV_EXPORT SolveState<Scalar> solve_state_from_bytes(std::string_view bytes);
 
 }  // namespace udv

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "udv/core/export.hpp"
 #include "udv/recover/factors/factorization.hpp"
 
 namespace udv {
@@ -13,7 +14,7 @@ namespace udv {
 ///   g_(k-1)|).
 /// Separate steps for d and (U, V) would destroy the low-rank bias.
 template <typename Scalar>
-class BasicStepRule {
+class UDV_EXPORT BasicStepRule {
  public:
   explicit BasicStepRule(std::optional<double> constant = std::nullopt, double first_step = 1e-3);
 

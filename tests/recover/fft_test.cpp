@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/band_fft.hpp"
+#include "recover/kernels/band_fft.hpp"
 #include "support/random_data.hpp"
 
 namespace udv {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "transpose.hpp"
+#include "recover/kernels/transpose.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "lane_fft.hpp"
+#include "recover/kernels/lane_fft.hpp"
 
 namespace udv {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/pack.hpp"
+#include "recover/kernels/pack.hpp"
 
 #include <gtest/gtest.h>
 
@@ -106,13 +106,18 @@ TYPED_TEST(PackedRowOfWidth, MultipliesWithARow) {
 
 TEST(WithWidth, KnowsWidthsUpToTheLargestFixedOne) {
   for (Index width = 1; width <= kMaxFixedWidth; ++width)
-    with_width(width, [&](auto fixed) { EXPECT_EQ(decltype(fixed)::value, width); });
+    with_width<double>(width, [&](auto fixed) { EXPECT_EQ(decltype(fixed)::value, width); });
+}
+
+TEST(WithWidth, KnowsNoWidthOfComplexRows) {
+  for (Index width = 0; width <= kMaxFixedWidth; ++width)
+    with_width<std::complex<double>>(width, [&](auto fixed) { EXPECT_EQ(decltype(fixed)::value, 0); });
 }
 
 TEST(WithWidth, CallsOnceWithZeroForAllOtherWidths) {
   for (const Index width : {Index{0}, Index{kMaxFixedWidth + 1}, Index{100}}) {
     std::vector<int> calls;
-    with_width(width, [&](auto fixed) { calls.push_back(decltype(fixed)::value); });
+    with_width<double>(width, [&](auto fixed) { calls.push_back(decltype(fixed)::value); });
     EXPECT_EQ(calls, std::vector<int>{0}) << width;
   }
 }

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <utility>
 
-#include "pack.hpp"
+#include "recover/kernels/pack.hpp"
 
 namespace udv {
 
 // Registers of 64 bytes are no faster where tried (AMD Zen 4) and leave more lanes empty.
-#ifdef __AVX__
+#if defined(__AVX__) || defined(UDV_CLONE_KERNELS)
 inline constexpr std::size_t kLaneBytes = 32;
 #else
 inline constexpr std::size_t kLaneBytes = 16;

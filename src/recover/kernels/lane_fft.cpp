@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "lane_fft.hpp"
+#include "recover/kernels/lane_fft.hpp"
 
 #include <fftw3.h>
 
@@ -10,7 +10,8 @@
 #include <numbers>
 #include <utility>
 
-#include "pack.hpp"
+#include "core/clones.hpp"
+#include "recover/kernels/pack.hpp"
 #include "udv/core/error.hpp"
 
 namespace udv {
@@ -40,20 +41,29 @@ UDV_INLINE Complexes<Real> minus_i(const Complexes<Real>& a, const Complexes<Rea
   return {a.re + b.im, a.im - b.re};
 }
 
-// cos(2 pi k / n) and sin(2 pi k / n) for the compiler: sum of the series, |argument| <= pi.
-constexpr double cosine(int k, int n, bool sine = false) {
+// The angle 2 pi k / n, within [-pi, pi].
+constexpr long double angle(int k, int n) {
   k %= n;
   if (2 * k > n) k -= n;
-  const long double x = 2 * std::numbers::pi_v<long double> * k / n;
-  long double term = sine ? x : 1, sum = 0;
-  for (int i = sine ? 2 : 1; i < 40; i += 2) {
+  return 2 * std::numbers::pi_v<long double> * k / n;
+}
+
+// The series x^n / n! - x^(n + 2) / (n + 2)! + ... for the compiler, from its first term on.
+constexpr double alternating_series(long double x, long double term, int n) {
+  long double sum = 0;
+  for (int i = n + 1; i < 40; i += 2) {
     sum += term;
     term *= -x * x / (i * (i + 1));
   }
   return static_cast<double>(sum);
 }
+// cos(2 pi k / n)
+constexpr double cosine(int k, int n) {
+  return alternating_series(angle(k, n), 1, 0);
+}
+// sin(2 pi k / n)
 constexpr double sine(int k, int n) {
-  return cosine(k, n, true);
+  return alternating_series(angle(k, n), angle(k, n), 1);
 }
 
 /// The transform of R numbers in registers, a_k <- sum_j a_j exp(-2 pi i j k / R).
@@ -181,8 +191,8 @@ UDV_INLINE void butterfly(const Real* from, Real* to, Steps steps, const Real* w
 // One factor of a transform after Stockham: sample q + s (p + m k) becomes q + s (R p + k), with
 // m groups p and stride s; no reordering is left at the end.
 template <int R, Fourier D, typename Real>
-void pass(Index m, Index s, const Real* w, const Real* from, Index from_stride, Real* to,
-          Index to_stride) {
+UDV_CLONED void pass(Index m, Index s, const Real* w, const Real* from, Index from_stride, Real* to,
+                     Index to_stride) {
   const Steps steps = {s * m * from_stride, s * to_stride};
   for (Index q = 0; q < s; ++q)
     butterfly<R, D, false>(from + q * from_stride, to + q * to_stride, steps, w);
@@ -194,7 +204,7 @@ void pass(Index m, Index s, const Real* w, const Real* from, Index from_stride, 
 
 // The first of several factors, s = 1, to memory without gaps: steps that the compiler knows.
 template <int R, Fourier D, typename Real>
-void first_pass(Index m, const Real* w, const Real* from, Index from_stride, Real* to) {
+UDV_CLONED void first_pass(Index m, const Real* w, const Real* from, Index from_stride, Real* to) {
   const Steps steps = {m * from_stride, kBlock<Real>};
   butterfly<R, D, false>(from, to, steps, w);
   for (Index p = 1; p < m; ++p, w += 2 * (R - 1))
@@ -349,7 +359,7 @@ void LaneFft<Real>::run_passes(const Real* from, Real* to, Real* scratch) const 
 }
 
 template <typename Real>
-void lanes_to_lines(const Real* lanes, Index count, Real* lines, Index line_stride) {
+UDV_CLONED void lanes_to_lines(const Real* lanes, Index count, Real* lines, Index line_stride) {
   Square<Real> square;
   for (Index c = 0; c < count; c += kLanes<Real>)
     for (const int part : {0, kLanes<Real>}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "band_fft.hpp"
+#include "recover/kernels/band_fft.hpp"
 
 #include <algorithm>
 

@@ -13,6 +13,7 @@
 namespace udv {
 
 #define UDV_INLINE [[gnu::always_inline]] inline
+#define UDV_INLINE_BODY __attribute__((always_inline))  // of a lambda
 
 template <typename Scalar, int N>
 struct PackType {
@@ -161,7 +162,7 @@ void with_width(Index width, const Body& body) {
         ((width == K + 1 ? (body(std::integral_constant<int, K + 1>()), true) : false) || ...);
     if (!fixed) body(std::integral_constant<int, 0>());
   };
-  dispatch(std::make_integer_sequence<int, kIsComplex<Scalar> ? 0 : kMaxFixedWidth>());
+  dispatch(std::make_integer_sequence < int, kIsComplex<Scalar> ? 0 : kMaxFixedWidth > ());
 }
 
 }  // namespace udv
