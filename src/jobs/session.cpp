@@ -106,15 +106,16 @@ Run::Run(Session& session, std::string job, std::map<std::string, Setting> confi
 
 Run::Run(Session& session, std::string job, std::map<std::string, Setting> config,
          std::string fingerprint, const std::string& subfolder)
-    : session_(session),
-      fingerprint_(message("seed ", session.seed(), "; ", fingerprint)) {
+    : session_(session), fingerprint_(message("seed ", session.seed(), "; ", fingerprint)) {
   info_.command = std::move(job);
   info_.config = std::move(config);
   info_.seed = session.seed();
   info_.config["threads"] = static_cast<std::int64_t>(num_threads());
   if (session.options().time_limit > 0) info_.config["time-limit"] = session.options().time_limit;
   if (session.has_folder())
-    folder_ = std::make_unique<RunFolder>(fs::path(session.options().out) / subfolder);
+    folder_ = std::make_unique<RunFolder>(
+        subfolder.empty() ? fs::path(session.options().out)  // without a slash at its end
+                          : fs::path(session.options().out) / subfolder);
 }
 
 Run::~Run() = default;
