@@ -46,7 +46,7 @@ double peak_memory(const torch::Device& device) {
     return static_cast<double>(stats.allocated_bytes[0].peak);
   }
 #endif
-  if (device.is_cuda()) return 0;  // nobody tells
+  if (device.is_cuda()) return 0;  // LibTorch does not say
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return 1024.0 * static_cast<double>(usage.ru_maxrss);

@@ -106,8 +106,7 @@ Run::Run(Session& session, std::string job, std::map<std::string, Setting> confi
 
 Run::Run(Session& session, std::string job, std::map<std::string, Setting> config,
          std::string fingerprint, const std::string& subfolder)
-    : session_(session),
-      fingerprint_(message("seed ", session.seed(), "; ", fingerprint)) {
+    : session_(session), fingerprint_(message("seed ", session.seed(), "; ", fingerprint)) {
   info_.command = std::move(job);
   info_.config = std::move(config);
   info_.seed = session.seed();
