@@ -4,7 +4,7 @@
 #include <cblas.h>
 
 #include "core/instantiate.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::blas {
 namespace {
@@ -115,7 +115,7 @@ void multiply(Form form_a, const ConstRows<Scalar>& A, Form form_b, const ConstR
     gemm(a, b, C.data(), stride);
 }
 
-#define UDV_INSTANTIATE(Scalar)                                                                 \
+#define UDV_INSTANTIATE(Scalar)                                                                  \
   template void multiply<Scalar>(Form, const ConstRows<Scalar>&, Form, const ConstRows<Scalar>&, \
                                  Rows<Scalar>);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)

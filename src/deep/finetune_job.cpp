@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "core/require.hpp"
 #include "deep/epoch_tables.hpp"
 #include "deep/finetune_features.hpp"
 #include "jobs/training_files.hpp"
-#include "udv/core/error.hpp"
 #include "udv/net/files/network_file.hpp"
 #include "udv/net/head.hpp"
 

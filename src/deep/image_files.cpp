@@ -5,9 +5,9 @@
 #include <mutex>
 #include <optional>
 
+#include "core/require.hpp"
 #include "deep/picture.hpp"
 #include "io/names.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/deep/image_set.hpp"
 #include "udv/io/images.hpp"

@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "core/hash.hpp"
+#include "core/require.hpp"
 #include "deep/lora_export.hpp"
 #include "deep/lora_run.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/files/adapter_file.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include "core/require.hpp"
 #include "udv/core/parallel.hpp"
 
 #ifdef UDV_WITH_CUDA_KERNELS

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/net/files/peft.hpp"
 
 namespace udv::jobs {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <ctime>
 
+#include "core/require.hpp"
 #include "jobs/live_file.hpp"
 #include "udv/core/checkpoint.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/io/file.hpp"
 

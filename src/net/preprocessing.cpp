@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
+#include "core/require.hpp"
 #include "io/names.hpp"
 #include "net/calendar.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::net {
 namespace {

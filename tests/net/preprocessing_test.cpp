@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "io/temporary_files.hpp"
 #include "net/calendar.hpp"
-#include "udv/core/error.hpp"
 #include "udv/net/data_source.hpp"
 
 namespace udv::net {

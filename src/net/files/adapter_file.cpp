@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
 #include "net/files/adapter_tensors.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/safetensors.hpp"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/npy.hpp"
 
 namespace udv::net {

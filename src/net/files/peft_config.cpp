@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::net {
 namespace {

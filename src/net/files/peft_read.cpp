@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 
+#include "core/require.hpp"
 #include "net/files/adapter_tensors.hpp"
 #include "net/files/peft_config.hpp"
-#include "udv/core/error.hpp"
 #include "udv/net/files/peft.hpp"
 
 namespace udv::net {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "core/require.hpp"
 #include "net/files/peft_config.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/safetensors.hpp"
 #include "udv/net/files/peft.hpp"
 
