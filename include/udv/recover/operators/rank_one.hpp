@@ -34,7 +34,7 @@ class UDV_EXPORT RankOneOperator final : public IntensityOperator<Scalar> {
 };
 
 template <typename Vectors>
-UDV_EXPORT RankOneOperator(const Eigen::MatrixBase<Vectors>&)
+RankOneOperator(const Eigen::MatrixBase<Vectors>&)
     ->RankOneOperator<typename Vectors::Scalar>;
 
 }  // namespace udv
