@@ -14,8 +14,7 @@ void print_row(const std::string& name, const std::string& value) {
   fmt::print("  {:<18} {}\n", name, value);
 }
 
-template <typename Scalar>
-void print_summary(const BasicRecovery<Scalar>& r) {
+void print_summary(const RecoveryFacts& r) {
   print_row("matrix", fmt::format("{} x {}, {} measurements", r.rows, r.cols, r.measurements));
   print_row("method", r.method + (r.by_rank_walk ? ", polished" : ""));
   const char* const nothing = r.by_rank_walk ? "  (nothing but noise)"

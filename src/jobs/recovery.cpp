@@ -124,8 +124,11 @@ void warn_about(Run& run, const BasicRecovery<Scalar>& recovery,
                   recovery.measurements, freedom, recovery.rank));
 }
 
-template <typename Scalar>
-Outcome outcome_of(const BasicRecovery<Scalar>& recovery) {
+bool is_written(const Run& run, const RecoveryFacts& recovery) {
+  return run.has_folder() && recovery.stop_reason != StopReason::kInterrupted;
+}
+
+Outcome outcome_of(const RecoveryFacts& recovery) {
   if (recovery.stop_reason == StopReason::kInterrupted) return Outcome::kInterrupted;
   const bool limited = recovery.stop_reason == StopReason::kTimeLimit ||
                        (recovery.stop_reason == StopReason::kIterationLimit && !recovery.converged);
@@ -156,7 +159,6 @@ RecoveryResult<Scalar> finish(Run& run, BasicRecovery<Scalar> recovery) {
                                        BasicHooks<Scalar>);                                      \
   template void warn_about(Run&, const BasicRecovery<Scalar>&,                                   \
                            const MeasurementOperator<Scalar>&);                                  \
-  template Outcome outcome_of(const BasicRecovery<Scalar>&);                                     \
   template RecoveryResult<Scalar> finish(Run&, BasicRecovery<Scalar>);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

@@ -41,17 +41,13 @@ template <typename Scalar>
 void warn_about(Run& run, const BasicRecovery<Scalar>& recovery,
                 const MeasurementOperator<Scalar>& op);
 
-template <typename Scalar>
-Outcome outcome_of(const BasicRecovery<Scalar>& recovery);
+Outcome outcome_of(const RecoveryFacts& recovery);
 
 /// Writes the run, unless it was interrupted or has no folder, and hands the answer on.
 template <typename Scalar>
 RecoveryResult<Scalar> finish(Run& run, BasicRecovery<Scalar> recovery);
 
 /// The files of a run are to be written.
-template <typename Scalar>
-bool is_written(Run& run, const BasicRecovery<Scalar>& recovery) {
-  return run.has_folder() && recovery.stop_reason != StopReason::kInterrupted;
-}
+bool is_written(const Run& run, const RecoveryFacts& recovery);
 
 }  // namespace udv::jobs

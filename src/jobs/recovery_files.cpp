@@ -41,10 +41,9 @@ Json undetermined_json(const Undetermined& open, int base) {
           {"blocks", blocks}};
 }
 
-template <typename Scalar>
-Json results_json(const BasicRecovery<Scalar>& r, int index_base) {
+Json results_json(const RecoveryFacts& r, const char* scalar, int index_base) {
   Json run = {{"method", r.method},
-              {"scalar", scalar_name<Scalar>()},
+              {"scalar", scalar},
               {"operator", r.operator_name},
               {"rows", r.rows},
               {"cols", r.cols},
@@ -101,7 +100,7 @@ void write_recovery(RunFolder& folder, const BasicRecovery<Scalar>& recovery,
   io::write_atomically(folder.file("history.csv"), io::history_csv(recovery.history));
   if (!recovery.columns.iteration.empty())
     write_columns(folder.file("columns.npz"), recovery.columns);
-  write_run_json(folder, info, results_json(recovery, info.index_base));
+  write_run_json(folder, info, results_json(recovery, scalar_name<Scalar>(), info.index_base));
 }
 
 #define UDV_INSTANTIATE(Scalar) \

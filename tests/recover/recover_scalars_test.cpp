@@ -4,6 +4,7 @@
 
 #include <Eigen/SVD>
 
+#include "recover/solver/solve_state.hpp"
 #include "support/every_scalar.hpp"
 #include "support/planted_problems.hpp"
 

@@ -39,8 +39,7 @@ Scalar BasicRecovery<Scalar>::predict(Index i, Index j) const {
   return right.row(j).dot(U.row(i).cwiseProduct(d.transpose()));
 }
 
-template <typename Scalar>
-std::string BasicRecovery<Scalar>::summary() const {
+std::string RecoveryFacts::summary() const {
   const char* const words = certificate.verdict == Optimality::kGlobal       ? "certified"
                             : certificate.verdict == Optimality::kStationary ? "stationary"
                                                                              : "not converged";

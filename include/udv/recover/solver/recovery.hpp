@@ -25,17 +25,13 @@ struct ColumnHistory {
   std::vector<Vector<double>> d;
 };
 
-/// The answer, in the caller's units: X = U diag(d) V^* (V = U where symmetric).
-template <typename Scalar>
-struct UDV_EXPORT BasicRecovery {
+/// All of an answer but its factors, in the caller's units, whatever the scalar.
+struct UDV_EXPORT RecoveryFacts {
   std::string method;
   std::string operator_name;
   Index rows = 0, cols = 0, measurements = 0;
   bool symmetric = false;
   bool by_rank_walk = false;  ///< not by projected gradient alone
-
-  RowMatrix<Scalar> U, V;
-  Reals<Scalar> d;
 
   Vector<double> spectrum;  ///< singular values, largest first, at least one past the rank
   Index rank = 0;
@@ -59,10 +55,18 @@ struct UDV_EXPORT BasicRecovery {
   std::vector<IterationRecord> history;
   ColumnHistory columns;
 
-  /// X(i, j), 0-based.
-  Scalar predict(Index i, Index j) const;
   /// One line: rank, residual, verdict.
   std::string summary() const;
+};
+
+/// The answer: X = U diag(d) V^* (V = U where symmetric).
+template <typename Scalar>
+struct UDV_EXPORT BasicRecovery : RecoveryFacts {
+  RowMatrix<Scalar> U, V;
+  Reals<Scalar> d;
+
+  /// X(i, j), 0-based.
+  Scalar predict(Index i, Index j) const;
 };
 
 using Recovery = BasicRecovery<double>;
