@@ -44,7 +44,7 @@ class UDV_EXPORT DenseOperator final : public MeasurementOperator<Scalar> {
 };
 
 template <typename Measurements>
-UDV_EXPORT DenseOperator(const Eigen::MatrixBase<Measurements>&, Index, Index, bool)
-    ->DenseOperator<typename Measurements::Scalar>;
+DenseOperator(const Eigen::MatrixBase<Measurements>&, Index, Index, bool)
+    -> DenseOperator<typename Measurements::Scalar>;
 
 }  // namespace udv
