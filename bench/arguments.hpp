@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::bench {
 

@@ -17,7 +17,7 @@
 #include <sstream>
 
 #include "arguments.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/deep/finetune.hpp"
 #include "udv/deep/udv_linear.hpp"
 #include "udv/net/head.hpp"

@@ -57,7 +57,7 @@ int run_paper(const std::string& method) {
   options.alpha = 1;
   options.scale_rule = udv::ScaleRule::kUnit;
   options.init_norm = 0.01;
-  options.polish = false;
+  options.rank_walk = false;
   options.max_iterations = 200'000;
   const auto found = udv::recover(udv::completion(planted.entries), options);
   fmt::print("{},{:.3f},rank {},sigma4/sigma1 {:.1e},error {:.1e}\n", method,

@@ -19,7 +19,7 @@ constexpr Index kLines = 2000;
 struct Case {
   udv::Entries entries;
   std::unique_ptr<udv::EntriesOperator<double>> op;
-  udv::Stack<double> Z;
+  udv::StackedFactors<double> Z;
 };
 
 Case make_case(Index measurements, Index columns) {
@@ -31,7 +31,7 @@ Case make_case(Index measurements, Index columns) {
   Case made;
   made.entries = udv::planted_completion(options).entries;
   made.op = std::make_unique<udv::EntriesOperator<double>>(made.entries);
-  made.Z = udv::Stack<double>(kLines, kLines, false, columns);
+  made.Z = udv::StackedFactors<double>(kLines, kLines, false, columns);
   udv::Random random(1);
   random.fill_normal(made.Z.Z);
   return made;

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "arguments.hpp"
+#include "core/require.hpp"
 #include "udv/core/random.hpp"
 #include "udv/deep/language_model.hpp"
 

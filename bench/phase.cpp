@@ -14,7 +14,7 @@
 #include <functional>
 #include <string>
 
-#include "udv/core/lanczos.hpp"
+#include "core/lanczos.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/io/file.hpp"
 #include "udv/recover/operators/imaging.hpp"
@@ -181,7 +181,7 @@ int run_steps(const std::string& path) {
     for (const char* method : {"udu", "bm"}) {
       udv::RecoverOptions options;
       options.method = method;
-      options.polish = false;
+      options.rank_walk = false;
       options.step = 1 / lipschitz;
       options.alpha = 1;
       options.scale_rule = udv::ScaleRule::kValue;

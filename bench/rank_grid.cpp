@@ -66,15 +66,15 @@ double entries_of(const Shape& shape) {
   return shape.symmetric ? p * (p + 1) / 2 : p * q;
 }
 
-udv::Stack<double> truth(const udv::Planted& planted) {
-  udv::Stack<double> Z(planted.U.rows(), planted.V.rows(), planted.entries.symmetric,
-                       planted.U.cols());
+udv::StackedFactors<double> truth(const udv::Planted& planted) {
+  udv::StackedFactors<double> Z(planted.U.rows(), planted.V.rows(), planted.entries.symmetric,
+                                planted.U.cols());
   Z.U() = planted.U;
   Z.V() = planted.V;
   return Z;
 }
 
-double error_of(const udv::Planted& planted, const udv::Stack<double>& Z) {
+double error_of(const udv::Planted& planted, const udv::StackedFactors<double>& Z) {
   return planted.relative_error(Z.U(), udv::Vector<double>::Ones(Z.rank()), Z.V());
 }
 
@@ -89,7 +89,7 @@ udv::FitOptions tight() {
 // the truth comes back to it only where no direction is free.
 bool identifiable(const udv::Planted& clean, const udv::Problem& problem, std::uint64_t seed) {
   if (problem.op->undetermined(clean.U.cols()).any()) return false;
-  udv::Stack<double> Z = truth(clean);
+  udv::StackedFactors<double> Z = truth(clean);
   udv::Random random(seed, 99);
   for (Index i = 0; i < Z.Z.rows(); ++i)
     for (Index c = 0; c < Z.Z.cols(); ++c) Z.Z(i, c) *= 1 + 0.01 * random.normal();
@@ -123,7 +123,7 @@ void run_cell(const Shape& shape, Index rank, double sampling, double condition,
     const udv::Problem clean_problem = udv::completion(clean.entries);
     double oracle = 1e-6;
     if (settings.noise > 0) {
-      udv::Stack<double> Z = truth(planted);
+      udv::StackedFactors<double> Z = truth(planted);
       udv::fit_factors(*problem.op, problem.b, Z, tight());
       oracle = error_of(planted, Z);
     }

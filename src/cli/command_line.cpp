@@ -10,8 +10,8 @@
 #include "cli/command.hpp"
 #include "cli/help.hpp"
 #include "cli/option_text.hpp"
+#include "core/require.hpp"
 #include "jobs/config_file.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
 
 namespace udv::cli {

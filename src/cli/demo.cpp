@@ -32,7 +32,7 @@ void print_runs(const jobs::DemoResult& result) {
   std::vector<report::SpectrumLine> spectra;
   for (const jobs::DemoRun& run : result.runs) {
     rows.push_back(table_row(run));
-    if (!run.options.polish) spectra.push_back({run.name, run.recovery.spectrum});
+    if (!run.options.rank_walk) spectra.push_back({run.name, run.recovery.spectrum});
   }
   fmt::print(
       "{}\n{}\n",
@@ -55,8 +55,8 @@ ExitCode run_demo(const jobs::DemoInput& input, const jobs::DemoOptions& options
 }  // namespace
 
 Command demo_command() {
-  return job_command("demo", "Solve the paper's completion problem with bm and udu; no files needed",
-                     run_demo);
+  return job_command(
+      "demo", "Solve the paper's completion problem with bm and udu; no files needed", run_demo);
 }
 
 }  // namespace udv::cli

@@ -15,9 +15,9 @@ ExitCode run_planted(const jobs::PlantedInput& input, const jobs::PlantedJobOpti
 }  // namespace
 
 Command planted_command() {
-  return job_command(
-      "planted", "Make up a problem whose answer is known, recover it and tell the error",
-      run_planted);
+  return job_command("planted",
+                     "Make up a problem whose answer is known, recover it and tell the error",
+                     run_planted);
 }
 
 }  // namespace udv::cli

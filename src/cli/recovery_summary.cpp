@@ -17,9 +17,9 @@ void print_row(const std::string& name, const std::string& value) {
 template <typename Scalar>
 void print_summary(const BasicRecovery<Scalar>& r) {
   print_row("matrix", fmt::format("{} x {}, {} measurements", r.rows, r.cols, r.measurements));
-  print_row("method", r.method + (r.polished ? ", polished" : ""));
-  const char* const nothing =
-      r.polished ? "  (nothing but noise)" : "  (all columns were lost: is the step too large?)";
+  print_row("method", r.method + (r.by_rank_walk ? ", polished" : ""));
+  const char* const nothing = r.by_rank_walk ? "  (nothing but noise)"
+                                             : "  (all columns were lost: is the step too large?)";
   print_row("rank", fmt::format("{}{}", r.rank, r.rank == 0 ? nothing : ""));
   print_row("spectrum", report::spectrum_text(r.spectrum));
   print_row("relative residual", report::number(r.relative_residual));

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/io/file.hpp"
 #include "udv/report/report.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/types.hpp"
 
 /// A few lines of binary serialization: the same function lists the members of a type for writing

@@ -4,7 +4,7 @@
 #include <cblas.h>
 
 #include "core/instantiate.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::blas {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/archive.hpp"
+#include "core/require.hpp"
 #include "udv/core/version.hpp"
 
 namespace udv {
@@ -77,8 +78,8 @@ Checkpoint checkpoint_from_bytes(std::string_view bytes) {
   std::string program;
   archive(program, checkpoint.job, checkpoint.fingerprint, checkpoint.payload);
   require(archive.at_end(), "checkpoint: bytes left over at the end");
-  require(program == version(), "a checkpoint of udv ", program.substr(0, 40), " found, this is udv ",
-          version());
+  require(program == version(), "a checkpoint of udv ", program.substr(0, 40),
+          " found, this is udv ", version());
   return checkpoint;
 }
 
@@ -86,7 +87,8 @@ void check_belongs(const Checkpoint& checkpoint, const std::string& job,
                    const std::string& fingerprint) {
   require(checkpoint.job == job, "a checkpoint of the job '", checkpoint.job.substr(0, 40),
           "' found, '", job, "' expected");
-  require(checkpoint.fingerprint == fingerprint, "made by a run with other settings (other options or other data): ",
+  require(checkpoint.fingerprint == fingerprint,
+          "made by a run with other settings (other options or other data): ",
           difference(checkpoint.fingerprint, fingerprint), " found, ",
           difference(fingerprint, checkpoint.fingerprint), " expected");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/core/lanczos.hpp"
+#include "core/lanczos.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,8 +43,7 @@ class KrylovSpace {
   }
 
   lapack::TridiagonalEigen eigen() const {
-    return lapack::tridiagonal_eigen(alpha_.head(used_),
-                                     beta_.head(std::max<Index>(used_ - 1, 0)));
+    return lapack::tridiagonal_eigen(alpha_.head(used_), beta_.head(std::max<Index>(used_ - 1, 0)));
   }
 
   /// Q times the first `count` columns of a matrix.

@@ -10,7 +10,7 @@
 #include "core/blas.hpp"
 #include "core/instantiate.hpp"
 #include "core/lapack_names.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::lapack {
 namespace {
@@ -297,10 +297,9 @@ template ThinSvd<Complex> thin_svd(const Matrix<Complex>&);
 template Vector<double> eigen_in_place<double>(Eigen::Ref<Matrix<double>>, bool);
 template Vector<double> eigen_in_place<Complex>(Eigen::Ref<Matrix<Complex>>, bool);
 
-#define UDV_INSTANTIATE(Scalar)                         \
-  template bool cholesky_in_place(Matrix<Scalar>&);     \
-  template void solve_from_right(const Matrix<Scalar>&, \
-                                 const ConstRows<Scalar>&, Rows<Scalar>);
+#define UDV_INSTANTIATE(Scalar)                     \
+  template bool cholesky_in_place(Matrix<Scalar>&); \
+  template void solve_from_right(const Matrix<Scalar>&, const ConstRows<Scalar>&, Rows<Scalar>);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv::lapack

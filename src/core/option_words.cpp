@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/require.hpp"
 #include "udv/core/options.hpp"
 
 namespace udv {

@@ -21,7 +21,7 @@ std::string found(const std::string& text, const std::string& expected) {
 // Shortest text that gives the same number again: 1e+16 as 10000000000000000.
 std::string number_text(double value) {
   return std::abs(value) < 1e15 && value == std::floor(value) ? fmt::format("{:.0f}", value)
-                                                               : fmt::format("{}", value);
+                                                              : fmt::format("{}", value);
 }
 
 std::string setting_text(const Setting& setting) {
@@ -49,8 +49,8 @@ bool is_shape(const std::string& text, std::pair<Index, Index>& shape) {
   if (comma == text.npos) return false;
   const std::string_view view = text;
   return parse_all(view.substr(0, comma), shape.first) &&
-         parse_all(view.substr(comma + 1), shape.second) && shape.first >= 1 &&
-         shape.second >= 1 && shape.first <= kLargest && shape.second <= kLargest;
+         parse_all(view.substr(comma + 1), shape.second) && shape.first >= 1 && shape.second >= 1 &&
+         shape.first <= kLargest && shape.second <= kLargest;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -182,8 +182,8 @@ Option& OptionTable::add_number(std::string name, Number& value, std::string hel
       return;
     }
     Number parsed{};
-    const bool good = parse_number(text, parsed) &&
-                      (!self->holds || self->holds(static_cast<double>(parsed)));
+    const bool good =
+        parse_number(text, parsed) && (!self->holds || self->holds(static_cast<double>(parsed)));
     const std::string word = special ? "'" + special->first + "' or " : "";
     if (!good) throw OptionError(self->name, found(text, word + self->expected));
     *at = parsed;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/sums.hpp"
 #include "thread_pool.hpp"
 
 #if defined(__SSE2__)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core/require.hpp"
 #include "deep/feature_network.hpp"
 #include "deep/network_arrays.hpp"
-#include "udv/core/error.hpp"
 #include "udv/deep/small_network.hpp"
 
 namespace udv::deep {

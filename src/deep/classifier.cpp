@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/require.hpp"
 #include "deep/runtime.hpp"
 #include "udv/net/initialise.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "udv/deep/export_script.hpp"
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/deep/torchscript.hpp"
-#include "udv/net/network_file.hpp"
+#include "udv/net/files/network_file.hpp"
 
 namespace udv::deep {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/require.hpp"
 #include "deep/finetune_run.hpp"
 #include "deep/runtime.hpp"
 

@@ -6,8 +6,8 @@
 #include <chrono>
 
 #include "core/hash.hpp"
+#include "core/require.hpp"
 #include "deep/progress.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "core/require.hpp"
 #include "deep/epoch_tables.hpp"
 #include "deep/finetune_features.hpp"
 #include "jobs/training_files.hpp"
-#include "udv/core/error.hpp"
+#include "udv/net/files/network_file.hpp"
 #include "udv/net/head.hpp"
-#include "udv/net/network_file.hpp"
 
 namespace udv::jobs {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "deep/finetune_state.hpp"
 
+#include "core/require.hpp"
 #include "deep/state_archive.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::deep {
 namespace {

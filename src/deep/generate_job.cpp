@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/io/npy.hpp"
 
 namespace udv::jobs {

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <optional>
 
+#include "core/require.hpp"
 #include "deep/picture.hpp"
 #include "io/names.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/deep/image_set.hpp"
 #include "udv/io/images.hpp"
@@ -137,7 +137,7 @@ ImageSet read_listing(const Listing& listing, Index size) {
   const double bytes = static_cast<double>(set.count) * static_cast<double>(set.pixels());
   require<IoError>(bytes < kMostBytes, listing.files.front().parent_path().parent_path().string(),
                    ": ", set.count, " pictures of ", size, " x ", size,
-                   " do not fit into memory; a smaller --image-size expected");
+                   " do not fit into memory; a smaller image size expected (option image-size)");
   set.bytes.resize(static_cast<size_t>(set.count * set.pixels()));
   std::exception_ptr failure;
   std::mutex guard;

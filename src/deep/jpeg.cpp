@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "core/require.hpp"
 #include "deep/picture.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 #ifdef UDV_WITH_JPEG

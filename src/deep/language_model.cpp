@@ -5,6 +5,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "core/require.hpp"
 #include "deep/language_model_parts.hpp"
 #include "udv/core/random.hpp"
 

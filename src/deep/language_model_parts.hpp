@@ -24,7 +24,7 @@ class TextWindows {
 
   Index sequence() const { return sequence_; }
   Index count() const { return count_; }                                 ///< whole windows
-  Index tokens() const { return static_cast<Index>(text_.size()) - 1; }  ///< to be foretold
+  Index tokens() const { return static_cast<Index>(text_.size()) - 1; }  ///< to be predicted
   struct Batch {
     torch::Tensor inputs, targets;
   };

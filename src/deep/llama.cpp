@@ -8,9 +8,9 @@
 #include <limits>
 #include <numbers>
 
+#include "core/require.hpp"
 #include "deep/cpu_attention.hpp"
 #include "deep/head_loss.hpp"
-#include "udv/core/error.hpp"
 
 #define UDV_TORCH_AT_LEAST(major, minor) \
   (TORCH_VERSION_MAJOR > (major) ||      \

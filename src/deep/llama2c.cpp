@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstring>
 
+#include "core/require.hpp"
 #include "deep/language_model_parts.hpp"
 
 // The first format of llama2.c: 7 int32, then single precision arrays without names.

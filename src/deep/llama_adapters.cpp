@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/random.hpp"
 #include "udv/deep/llama.hpp"
 

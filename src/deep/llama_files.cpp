@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "core/require.hpp"
 #include "deep/language_model_parts.hpp"
 #include "io/run_json.hpp"
 #include "udv/io/file.hpp"

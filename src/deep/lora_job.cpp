@@ -8,11 +8,11 @@
 #include <cmath>
 
 #include "core/hash.hpp"
+#include "core/require.hpp"
 #include "deep/lora_export.hpp"
 #include "deep/lora_run.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::jobs {
 namespace {

@@ -5,13 +5,13 @@
 
 #include <cmath>
 
+#include "core/require.hpp"
 #include "deep/lora_export.hpp"
 #include "deep/progress.hpp"
 #include "jobs/adapter_files.hpp"
 #include "jobs/run_json.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::jobs {
 namespace {

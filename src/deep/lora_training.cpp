@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/require.hpp"
 #include "deep/language_model_parts.hpp"
 #include "deep/state_archive.hpp"
 #include "deep/training_clock.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/deep/small_network.hpp"
 #include "udv/deep/udv_linear.hpp"
 #include "udv/net/head.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/deep/script.hpp"
 
 namespace udv::deep {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "udv/deep/optimizer.hpp"
 
+#include "core/require.hpp"
 #include "net/update_rule.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::deep {
 namespace {

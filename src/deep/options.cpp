@@ -2,7 +2,7 @@
 // The tables of settings of the LibTorch component.
 #include "udv/core/options.hpp"
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/deep/finetune.hpp"
 #include "udv/deep/image_set.hpp"
 #include "udv/deep/language_model.hpp"

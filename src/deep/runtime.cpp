@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include "core/require.hpp"
 #include "udv/core/parallel.hpp"
 
 #ifdef UDV_WITH_CUDA_KERNELS
@@ -46,7 +47,7 @@ double peak_memory(const torch::Device& device) {
     return static_cast<double>(stats.allocated_bytes[0].peak);
   }
 #endif
-  if (device.is_cuda()) return 0;  // nobody tells
+  if (device.is_cuda()) return 0;  // LibTorch does not say
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return 1024.0 * static_cast<double>(usage.ru_maxrss);

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::deep {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/deep/script.hpp"
 
+#include "core/require.hpp"
 #include "deep/network_arrays.hpp"
 #include "deep/runtime.hpp"
 #include "deep/script_file.hpp"

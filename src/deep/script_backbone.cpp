@@ -4,9 +4,9 @@
 
 #include <sstream>
 
+#include "core/require.hpp"
 #include "deep/feature_network.hpp"
 #include "deep/script_file.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::deep {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "core/require.hpp"
 #include "deep/runtime.hpp"
 
 namespace udv::deep {

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::deep {
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "core/pattern.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/deep/small_network.hpp"
 #include "udv/deep/udv_linear.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "udv/deep/text_model.hpp"
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/io/file.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::deep {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "core/require.hpp"
 #include "deep/diagonal.hpp"
 #include "net/gram_svd.hpp"
-#include "udv/core/error.hpp"
 #include "udv/net/head.hpp"
 
 namespace udv::deep {
@@ -29,7 +29,7 @@ UDVLinearOptions options_of(const net::Network<float>& network, bool pixels, Ind
           network.bias(), pixels,        stride};
 }
 
-std::vector<std::int64_t> shape_of(const net::Block& block) {
+std::vector<std::int64_t> shape_of(const net::ParameterBlock& block) {
   if (block.is_bias || block.kind == LayerKind::kDiagonal) return {block.cols};
   return {block.rows, block.cols};
 }
@@ -76,7 +76,7 @@ UDVLinearImpl::UDVLinearImpl(const net::Network<float>& network, bool pixels, In
 void UDVLinearImpl::make_arrays() {
   std::map<std::string, std::shared_ptr<ArraysImpl>> layers;
   const net::Network<float> shape = network_of(options_);
-  for (const net::Block& block : shape.blocks()) {
+  for (const net::ParameterBlock& block : shape.blocks()) {
     const size_t dot = block.name.find('.');
     const std::string layer = block.name.substr(0, dot);
     auto& module = layers[layer];

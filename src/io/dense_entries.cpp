@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 
+#include "core/require.hpp"
 #include "entries_builder.hpp"
 #include "text.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/npy.hpp"
 
 namespace udv::io::detail {

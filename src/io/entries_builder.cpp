@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/require.hpp"
 #include "text.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::io::detail {
 namespace {

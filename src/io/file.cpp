@@ -11,9 +11,9 @@
 #include <random>
 #include <system_error>
 
+#include "core/require.hpp"
 #include "gzip.hpp"
 #include "names.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::io {
 namespace {

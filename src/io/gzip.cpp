@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::io::detail {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "core/require.hpp"
 #include "hdf5_file.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::io::detail {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::io::detail {
 namespace {

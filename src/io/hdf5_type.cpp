@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hdf5_type.hpp"
 
+#include "core/require.hpp"
 #include "text.hpp"
 
 namespace udv::io::detail {

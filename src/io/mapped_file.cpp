@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/require.hpp"
 #include "names.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::io::detail {

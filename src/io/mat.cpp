@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "array_layout.hpp"
+#include "core/require.hpp"
 #include "text.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "variable_format.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "array_layout.hpp"
+#include "core/require.hpp"
 #include "gzip.hpp"
-#include "udv/core/error.hpp"
 #include "variable_format.hpp"
 
 namespace udv::io::detail {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "array_layout.hpp"
+#include "core/require.hpp"
 #include "hdf5_file.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::io::detail {
 namespace {

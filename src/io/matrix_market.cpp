@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/require.hpp"
 #include "entries_builder.hpp"
 #include "names.hpp"
 #include "text.hpp"
@@ -20,7 +21,7 @@ struct Banner {
 };
 
 /// Is the word the second of the two allowed ones? Anything else is an error.
-bool choose(const Lines& lines, std::string_view word, std::string_view first,
+bool choose(const LineReader& lines, std::string_view word, std::string_view first,
             std::string_view second, std::string_view what) {
   const std::string lower = lower_case(std::string(word));
   if (lower != first && lower != second) {
@@ -29,7 +30,7 @@ bool choose(const Lines& lines, std::string_view word, std::string_view first,
   return lower == second;
 }
 
-Banner read_banner(Lines& lines) {
+Banner read_banner(LineReader& lines) {
   Fields words;
   if (lines.next()) split_fields(lines, ' ', words);
   const bool complete = words.size() == 5 && lower_case(std::string(words[0])) == kBanner &&
@@ -46,7 +47,7 @@ Banner read_banner(Lines& lines) {
 }
 
 /// The next line with data, split; it must have `count` fields. False at the end of the file.
-bool next_fields(Lines& lines, std::size_t count, Fields& fields) {
+bool next_fields(LineReader& lines, std::size_t count, Fields& fields) {
   if (!lines.next_content()) return false;
   split_fields(lines, ' ', fields);
   if (fields.size() != count) {
@@ -64,7 +65,7 @@ struct Declared {
 };
 
 /// Whole numbers up to 2^53: the number of entries may exceed 32 bits.
-std::uint64_t parse_count(const Lines& lines, std::string_view field) {
+std::uint64_t parse_count(const LineReader& lines, std::string_view field) {
   const double count = parse_value(lines, field, "count");
   if (count < 0 || count > 0x1p53 || count != std::floor(count)) {
     lines.fail("count ", in_quotes(field), " found, a whole number of 0 or more expected");
@@ -79,7 +80,7 @@ std::uint64_t array_count(const Declared& declared, bool symmetric) {
   return symmetric ? rows * (rows + 1) / 2 : rows * cols;
 }
 
-Declared read_sizes(Lines& lines, const Banner& banner, const EntriesOptions& options) {
+Declared read_sizes(LineReader& lines, const Banner& banner, const EntriesOptions& options) {
   Fields fields;
   if (!next_fields(lines, banner.array ? 2 : 3, fields)) {
     lines.fail("end of file found, a line with the sizes expected");
@@ -99,19 +100,19 @@ Declared read_sizes(Lines& lines, const Banner& banner, const EntriesOptions& op
   return declared;
 }
 
-void require_room(const Lines& lines, std::uint64_t seen, const Declared& declared) {
+void require_room(const LineReader& lines, std::uint64_t seen, const Declared& declared) {
   if (seen < declared.count) return;
   lines.fail("more than ", declared.count, " entries found, ", declared.count, " expected by line ",
              declared.line);
 }
 
-void require_complete(const Lines& lines, std::uint64_t seen, const Declared& declared) {
+void require_complete(const LineReader& lines, std::uint64_t seen, const Declared& declared) {
   if (seen == declared.count) return;
   lines.fail("end of file found after ", seen, seen == 1 ? " entry, " : " entries, ",
              declared.count, " expected by line ", declared.line);
 }
 
-double parse_entry_value(const Lines& lines, std::string_view field, const Banner& banner) {
+double parse_entry_value(const LineReader& lines, std::string_view field, const Banner& banner) {
   const double value = parse_value(lines, field, "value");
   if (banner.integer && value != std::floor(value)) {
     lines.fail("value ", in_quotes(field), " found, an integer expected by the first line");
@@ -119,7 +120,7 @@ double parse_entry_value(const Lines& lines, std::string_view field, const Banne
   return value;
 }
 
-std::int32_t parse_index_within(const Lines& lines, std::string_view field, Index size,
+std::int32_t parse_index_within(const LineReader& lines, std::string_view field, Index size,
                                 std::string_view what) {
   const std::int32_t index = parse_index(lines, field, what);
   if (index < 1 || index > size) {
@@ -128,7 +129,7 @@ std::int32_t parse_index_within(const Lines& lines, std::string_view field, Inde
   return index - 1;
 }
 
-Record parse_coordinate(const Lines& lines, const Fields& fields, const Banner& banner,
+Record parse_coordinate(const LineReader& lines, const Fields& fields, const Banner& banner,
                         const Declared& declared) {
   Record record;
   record.row = parse_index_within(lines, fields[0], declared.rows, "row index");
@@ -147,7 +148,7 @@ std::size_t safe_reserve(std::uint64_t declared_count, std::string_view text) {
   return static_cast<std::size_t>(std::min<std::uint64_t>(declared_count, text.size() / 2 + 1));
 }
 
-std::vector<Record> read_coordinates(Lines& lines, std::size_t expected, const Banner& banner,
+std::vector<Record> read_coordinates(LineReader& lines, std::size_t expected, const Banner& banner,
                                      const Declared& declared) {
   std::vector<Record> records;
   records.reserve(expected);
@@ -161,7 +162,7 @@ std::vector<Record> read_coordinates(Lines& lines, std::size_t expected, const B
 }
 
 /// Values in the order of the file: column by column.
-std::vector<double> read_array(Lines& lines, std::size_t expected, const Banner& banner,
+std::vector<double> read_array(LineReader& lines, std::size_t expected, const Banner& banner,
                                const Declared& declared) {
   std::vector<double> values;
   values.reserve(expected);
@@ -201,7 +202,7 @@ EntriesFile read_matrix_market(const std::string& name, std::string_view text,
   require<IoError>(!text.empty(), name, ": empty file found, a Matrix Market file expected");
   require<IoError>(options.base != IndexBase::kZero, name,
                    ": counting from 0 asked for, but Matrix Market files count from 1");
-  Lines lines(name, text);
+  LineReader lines(name, text);
   const Banner banner = read_banner(lines);
   const Declared declared = read_sizes(lines, banner, options);
   const std::size_t expected = safe_reserve(declared.count, text);

@@ -2,8 +2,8 @@
 #include "udv/io/npy.hpp"
 
 #include "array_layout.hpp"
+#include "core/require.hpp"
 #include "npy_format.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::io {

@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "array_layout.hpp"
+#include "core/require.hpp"
 #include "npy_format.hpp"
 #include "text.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::io::detail {
 namespace {

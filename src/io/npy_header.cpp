@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <set>
 
+#include "core/require.hpp"
 #include "npy_format.hpp"
 #include "text.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::io::detail {
 namespace {

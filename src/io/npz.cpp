@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "array_layout.hpp"
+#include "core/require.hpp"
 #include "npy_format.hpp"
 #include "text.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 #include "variable_format.hpp"

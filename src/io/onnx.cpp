@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "udv/io/onnx.hpp"
 
+#include "core/require.hpp"
 #include "protobuf.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/version.hpp"
 
 // Field numbers of onnx.proto, https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "array_layout.hpp"
+#include "core/require.hpp"
 #include "mapped_file.hpp"
 #include "protobuf.hpp"
 #include "text.hpp"

@@ -3,8 +3,8 @@
 
 #include <png.h>
 
+#include "core/require.hpp"
 #include "text.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::io {

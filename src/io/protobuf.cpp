@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "protobuf.hpp"
 
+#include "core/require.hpp"
+
 namespace udv::io::detail {
 
 bool ProtoReader::next() {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::io::detail {
 

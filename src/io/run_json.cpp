@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::io::detail {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "core/require.hpp"
 #include "mapped_file.hpp"
 #include "text.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/require.hpp"
+
 namespace udv::io::detail {
 
 Table::Table(std::string name, std::string_view text, std::vector<std::string_view> columns)
@@ -27,7 +29,7 @@ Table::Table(std::string name, std::string_view text, std::vector<std::string_vi
 // with a number leaves the choice to the line after it.
 char Table::find_separator() const {
   const FirstField first = first_field(lines_.text());
-  Lines ahead = lines_;
+  LineReader ahead = lines_;
   if (is_number(first.text) || !ahead.next_content()) return first.separator;
   return first_field(ahead.text()).separator;
 }

@@ -19,7 +19,7 @@ class Table {
 
   bool next();  ///< moves to the next data line; false at the end
 
-  const Lines& line() const { return lines_; }
+  const LineReader& line() const { return lines_; }
   std::string_view field(std::size_t k) const { return fields_[k]; }
 
   /// "2 columns ignored: 'time', 'note'" where there are more columns than the leading ones.
@@ -33,7 +33,7 @@ class Table {
   bool is_header() const;
   std::string leading_columns() const;
 
-  Lines lines_;
+  LineReader lines_;
   std::vector<std::string_view> columns_;
   std::vector<std::string_view> fields_;
   std::vector<std::string_view> header_;

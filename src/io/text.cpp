@@ -49,7 +49,7 @@ Field plain_field(std::string_view line, std::size_t at, char separator) {
   return {line.substr(at, last - at), end};
 }
 
-Field quoted_field(const Lines& line, std::size_t at, char separator) {
+Field quoted_field(const LineReader& line, std::size_t at, char separator) {
   const std::string_view text = line.text();
   const std::size_t close = closing_quote(text, at);
   if (close == text.npos) line.fail(in_quotes(text.substr(at)), " found, a closing quote expected");
@@ -77,7 +77,8 @@ Parsed parse_number(std::string_view field) {
   return parsed;
 }
 
-[[noreturn]] void fail_on_text(const Lines& line, std::string_view field, std::string_view what) {
+[[noreturn]] void fail_on_text(const LineReader& line, std::string_view field,
+                               std::string_view what) {
   if (field.empty()) line.fail("empty field found, a ", what, " expected");
   line.fail("text where a number belongs: ", in_quotes(field), " found, a ", what, " expected");
 }
@@ -129,12 +130,13 @@ std::string exact_text(double value) {
   return fmt::format("{}", value);
 }
 
-Lines::Lines(std::string name, std::string_view text) : name_(std::move(name)), rest_(text) {
+LineReader::LineReader(std::string name, std::string_view text)
+    : name_(std::move(name)), rest_(text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
 }
 
-bool Lines::next() {
+bool LineReader::next() {
   if (rest_.empty()) return false;
   const std::size_t end = rest_.find('\n');
   line_ = rest_.substr(0, end);
@@ -144,7 +146,7 @@ bool Lines::next() {
   return true;
 }
 
-bool Lines::next_content() {
+bool LineReader::next_content() {
   while (next()) {
     const std::size_t first = skip_blanks(line_, 0, ' ');
     if (first < line_.size() && line_[first] != '#' && line_[first] != '%') return true;
@@ -172,7 +174,7 @@ char table_separator(std::string_view line) {
   return at == line.npos ? ',' : line[at];
 }
 
-void split_fields(const Lines& line, char separator, std::vector<std::string_view>& fields) {
+void split_fields(const LineReader& line, char separator, std::vector<std::string_view>& fields) {
   const std::string_view text = line.text();
   fields.clear();
   for (std::size_t at = 0;;) {
@@ -197,7 +199,7 @@ bool parse_finite(std::string_view field, double& value) {
   return parsed.whole_field && !parsed.out_of_range && std::isfinite(value);
 }
 
-double parse_value(const Lines& line, std::string_view field, std::string_view what) {
+double parse_value(const LineReader& line, std::string_view field, std::string_view what) {
   const Parsed parsed = parse_number(field);
   if (!parsed.whole_field) fail_on_text(line, field, what);
   if (parsed.out_of_range) {
@@ -209,7 +211,7 @@ double parse_value(const Lines& line, std::string_view field, std::string_view w
   return parsed.value;
 }
 
-std::int32_t parse_index(const Lines& line, std::string_view field, std::string_view what) {
+std::int32_t parse_index(const LineReader& line, std::string_view field, std::string_view what) {
   constexpr std::int32_t kLargest = std::numeric_limits<std::int32_t>::max();
   std::int32_t index = -1;
   const char* const end = field.data() + field.size();

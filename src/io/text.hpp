@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::io::detail {
 
@@ -28,9 +28,9 @@ std::string exact_text(double value);
 
 /// Walks the lines of a text, ended by LF or CRLF; a UTF-8 byte-order mark is skipped.
 /// Keeps a view of the text, no copy.
-class Lines {
+class LineReader {
  public:
-  Lines(std::string name, std::string_view text);
+  LineReader(std::string name, std::string_view text);
 
   bool next();          ///< moves to the next line; false at the end
   bool next_content();  ///< skips blank lines and lines that start with # or %
@@ -65,7 +65,7 @@ char table_separator(std::string_view line);
 
 /// Fields of the current line without their quotes and the blanks around them. An empty field
 /// counts, except between blanks. Throws IoError where a quote is not closed.
-void split_fields(const Lines& line, char separator, std::vector<std::string_view>& fields);
+void split_fields(const LineReader& line, char separator, std::vector<std::string_view>& fields);
 
 /// True for everything parse_value can at least understand: inf and 1e999 are numbers too.
 bool is_number(std::string_view field);
@@ -74,9 +74,9 @@ bool is_number(std::string_view field);
 bool parse_finite(std::string_view field, double& value);
 
 /// A finite number. Throws IoError that names line, field and `what` was expected.
-double parse_value(const Lines& line, std::string_view field, std::string_view what);
+double parse_value(const LineReader& line, std::string_view field, std::string_view what);
 
 /// A whole number from 0 to 2^31 - 1; 3.0 and 1e3 are whole too.
-std::int32_t parse_index(const Lines& line, std::string_view field, std::string_view what);
+std::int32_t parse_index(const LineReader& line, std::string_view field, std::string_view what);
 
 }  // namespace udv::io::detail

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/require.hpp"
 #include "text.hpp"
 #include "udv/io/file.hpp"
 
@@ -35,7 +36,7 @@ TextTable::TextTable(const std::filesystem::path& path)
     : name_(path.string()), text_(std::make_shared<const std::string>(read_text(path))) {
   require<IoError>(text_->find('\0') == text_->npos, name_,
                    ": binary data found (a zero byte), lines of text expected");
-  detail::Lines lines(name_, *text_);
+  detail::LineReader lines(name_, *text_);
   std::vector<std::string_view> fields;
   while (lines.next() && is_blank(lines.text())) {
   }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::io::detail {
 namespace {

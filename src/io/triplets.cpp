@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "core/require.hpp"
 #include "entries_builder.hpp"
 #include "table.hpp"
 #include "udv/io/file.hpp"

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "array_layout.hpp"
+#include "core/require.hpp"
 #include "names.hpp"
 #include "npy_format.hpp"
 #include "text.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "variable_format.hpp"
 

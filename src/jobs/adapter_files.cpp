@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "udv/core/error.hpp"
-#include "udv/net/peft.hpp"
+#include "core/require.hpp"
+#include "udv/net/files/peft.hpp"
 
 namespace udv::jobs {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "udv/core/export.hpp"
 #include "udv/net/adapter.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::jobs {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "core/require.hpp"
 #include "jobs/recovery.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 
@@ -125,17 +125,16 @@ void write_biases(const std::filesystem::path& path, const Biases& biases) {
 }
 
 // Error on the test entries, predictions, and their files.
-std::vector<Prediction> use_answer(Run& run, const Task& task, Centering mode,
-                                   Recovery& recovery) {
+std::vector<Prediction> use_answer(Run& run, const Task& task, Centering mode, Recovery& recovery) {
   const CompleteData& data = task.data;
   if (recovery.stop_reason == StopReason::kInterrupted) return {};
   if (data.test.size() > 0) {
     const TestError error = test_error(recovery, task.biases, data.test);
     recovery.test_rmse = error.rmse;
     if (error.left_out > 0)
-      run.session().listener().warning(fmt::format(
-          "{} of {} test entries lie in rows or columns without data and are left out",
-          error.left_out, data.test.size()));
+      run.session().listener().warning(
+          fmt::format("{} of {} test entries lie in rows or columns without data and are left out",
+                      error.left_out, data.test.size()));
   }
   auto predictions = predict_entries(recovery, task.biases, data.pairs);
   if (!run.has_folder()) return predictions;
@@ -185,9 +184,10 @@ void describe(OptionTable& table, CompleteInput& input) {
 
 void describe(OptionTable& table, CompleteOptions& o) {
   table.add("symmetric", o.symmetric, "X is symmetric, positive semidefinite");
-  table.add("base", o.base,
-            {{"auto", io::IndexBase::kAuto}, {"0", io::IndexBase::kZero}, {"1", io::IndexBase::kOne}},
-            "First index of the file");
+  table.add(
+      "base", o.base,
+      {{"auto", io::IndexBase::kAuto}, {"0", io::IndexBase::kZero}, {"1", io::IndexBase::kOne}},
+      "First index of the file");
   table.add("shape", o.shape, "Rows and columns of X").default_is("the largest indices");
   table.add("center", o.center,
             {{"none", Centering::kNone},

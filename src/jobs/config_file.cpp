@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {

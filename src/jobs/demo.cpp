@@ -15,7 +15,7 @@ RecoverOptions paper_options(const char* method, std::uint64_t seed) {
   options.step = 0.1;
   options.alpha = 1;
   options.scale_rule = ScaleRule::kUnit;
-  options.polish = false;
+  options.rank_walk = false;
   options.max_iterations = kGradientSteps;
   options.seed = seed;
   return options;

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "core/require.hpp"
 #include "jobs/run_json.hpp"
-#include "udv/core/error.hpp"
 #include "udv/net/data_source.hpp"
 #include "udv/net/prediction.hpp"
 #include "udv/net/trainer.hpp"

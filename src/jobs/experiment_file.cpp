@@ -5,8 +5,8 @@
 #include <cctype>
 #include <sstream>
 
+#include "core/require.hpp"
 #include "io/toml_section.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::jobs {
 namespace {

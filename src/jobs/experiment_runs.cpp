@@ -12,7 +12,7 @@
 #include <cstring>
 #include <thread>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
 

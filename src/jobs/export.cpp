@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "core/require.hpp"
 #include "jobs/adapter_files.hpp"
 #include "jobs/run_json.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/jobs/model_input.hpp"
 #include "udv/net/export.hpp"
@@ -18,7 +18,7 @@ using Model = net::Model<float>;
 
 // One file for each array, a line for each row.
 void write_csv(const fs::path& folder, const net::Network<float>& network) {
-  for (const net::Block& block : network.blocks()) {
+  for (const net::ParameterBlock& block : network.blocks()) {
     const auto W = network.at(block);
     fmt::memory_buffer text;
     for (Index i = 0; i < W.rows(); ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/jobs/model_input.hpp"
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::jobs {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/require.hpp"
 #include "jobs/recovery.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/recover/operators/imaging.hpp"
 #include "udv/recover/operators/rank_one.hpp"
@@ -101,8 +101,8 @@ std::shared_ptr<const IntensityOperator<Complex>> mask_operator(const io::Comple
   const double unit = std::sqrt(static_cast<double>(rows * cols));
   std::vector<RowMatrix<Complex>> masks;
   for (Index l = 0; l < A.shape[0]; ++l)
-    masks.push_back(unit * Eigen::Map<const RowMatrix<Complex>>(values.data() + l * rows * cols,
-                                                                rows, cols));
+    masks.push_back(
+        unit * Eigen::Map<const RowMatrix<Complex>>(values.data() + l * rows * cols, rows, cols));
   return std::make_shared<CodedDiffractionOperator<Complex>>(std::move(masks));
 }
 
@@ -120,7 +120,7 @@ PhaseJobOptions checked(PhaseJobOptions options, const Session& session) {
   method.seed = session.seed();
   check_options(method);
   if (method.wants_gradient()) {
-    method.polish = false;
+    method.rank_walk = false;
     return options;
   }
   check_for_intensities(method);
@@ -147,7 +147,7 @@ template <typename Scalar>
 BasicRecovery<Scalar> solve_intensities(Run& run, const BasicProblem<Scalar>& problem,
                                         const IntensityOperator<Scalar>& op,
                                         const PhaseJobOptions& options) {
-  if (!options.method.polish) return solve(run, problem, options.method);
+  if (!options.method.rank_walk) return solve(run, problem, options.method);
   const Hooks hooks = run.hooks(solve_total(options.method, run.session()));
   return run.compute(hooks, [&]() -> BasicRecovery<Scalar> {
     return retrieve_phase<Scalar>(op, problem.b, phase_options(options), hooks);
@@ -189,10 +189,9 @@ PhaseAnswer<Scalar> phase_problem(PhaseInput input,
 }
 
 template <typename Scalar>
-PhaseAnswer<Scalar> phase_from_files(
-    const PhaseInput& input, const io::ComplexArray& A,
-    const std::shared_ptr<const IntensityOperator<Scalar>>& op, const PhaseJobOptions& options,
-    Session& session) {
+PhaseAnswer<Scalar> phase_from_files(const PhaseInput& input, const io::ComplexArray& A,
+                                     const std::shared_ptr<const IntensityOperator<Scalar>>& op,
+                                     const PhaseJobOptions& options, Session& session) {
   const Vector<double> b = read_intensities(input.values, A, op->num_measurements());
   return phase_problem<Scalar>(input, op, b, read_truth<Scalar>(input.truth, A, op->rows()),
                                options, session);

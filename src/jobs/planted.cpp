@@ -3,13 +3,13 @@
 
 #include <cmath>
 
+#include "core/require.hpp"
 #include "jobs/recovery.hpp"
-#include "udv/core/error.hpp"
+#include "udv/io/gray_picture.hpp"
 #include "udv/io/images.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
 #include "udv/recover/phase.hpp"
-#include "udv/io/gray_picture.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -63,8 +63,7 @@ Vector<double> signal(const PlantedJobOptions& options) {
     x(i) = static_cast<unsigned char>(
                images.bytes[static_cast<size_t>(options.number * images.pixels + i)]) /
            255.0;
-  require<IoError>(x.norm() > 0, options.image, ": image ", options.number,
-                   " is black all over");
+  require<IoError>(x.norm() > 0, options.image, ": image ", options.number, " is black all over");
   return x;
 }
 
@@ -72,7 +71,8 @@ Vector<double> signal(const PlantedJobOptions& options) {
 void draw(const std::filesystem::path& path, const Vector<double>& x) {
   const auto side = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(x.size()))));
   if (side * side == x.size())
-    io::write_png(path, io::gray_picture(Eigen::Map<const RowMatrix<double>>(x.data(), side, side)));
+    io::write_png(path,
+                  io::gray_picture(Eigen::Map<const RowMatrix<double>>(x.data(), side, side)));
 }
 
 void use_vector(Run& run, const Recovery& found, const Vector<double>& truth) {

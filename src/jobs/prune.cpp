@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "core/parse.hpp"
+#include "core/require.hpp"
 #include "jobs/prune_adapter.hpp"
 #include "jobs/prune_model.hpp"
 #include "jobs/run_json.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/jobs/model_input.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::jobs {
 namespace {

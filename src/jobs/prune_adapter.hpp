@@ -4,7 +4,7 @@
 #include <string>
 
 #include "udv/jobs/prune.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::jobs {
 

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "core/hash.hpp"
+#include "core/require.hpp"
 #include "jobs/run_json.hpp"
 #include "jobs/training_files.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {

@@ -34,7 +34,7 @@ void check_settings(const PtychographyJobOptions& options) {
 }
 
 void set_paper_defaults(RecoverOptions& method, double norm) {
-  method.polish = false;
+  method.rank_walk = false;
   if (method.method == "auto") method.method = "udu";
   if (method.scale_rule == ScaleRule::kAuto) {
     method.scale_rule = ScaleRule::kValue;
@@ -140,8 +140,7 @@ class PtychographyJob {
   }
 
   // Image, residuals, and their files.
-  void use_answer(Run& run, const BasicRecovery<Complex>& recovery,
-                  PtychographyJobResult& result) {
+  void use_answer(Run& run, const BasicRecovery<Complex>& recovery, PtychographyJobResult& result) {
     if (!automatic_) {
       spectrum_ = dominant_vector<Complex>(recovery.U, recovery.d);
       result.pupil = split_.used.op->pupil();
@@ -207,8 +206,7 @@ void describe(OptionTable& table, PtychographyJobOptions& o) {
              {"polynomial", PupilRefinement::kPolynomial},
              {"off", PupilRefinement::kOff}},
             "Correction of the pupil: free phases, or a polynomial of degree 4");
-  table.add("dark-gain", o.dark_gain,
-            "One common factor on all dark-field images, from the data")
+  table.add("dark-gain", o.dark_gain, "One common factor on all dark-field images, from the data")
       .as_switch_word();
   table.add("candidates", o.all_candidates, "Starts: all (flat, dynamics, modulus) or flat alone")
       .as_switch_word({"all", "flat"});

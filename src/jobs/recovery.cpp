@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
+#include "core/require.hpp"
 #include "jobs/recovery_files.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -77,10 +77,9 @@ template <typename Scalar>
 void check_problem(const BasicProblem<Scalar>& problem, const RecoverOptions& options) {
   const bool symmetric = problem.op->symmetric();
   if (options.method != "auto" && method_named(options.method).symmetric != symmetric)
-    throw OptionError("method",
-                      fmt::format("method {} is for {} problems, this one is {}", options.method,
-                                  symmetric ? "rectangular" : "symmetric",
-                                  symmetric ? "symmetric" : "rectangular"));
+    throw OptionError("method", fmt::format("method {} is for {} problems, this one is {}",
+                                            options.method, symmetric ? "rectangular" : "symmetric",
+                                            symmetric ? "symmetric" : "rectangular"));
   check(problem, options);
 }
 
@@ -96,7 +95,7 @@ void check_finite(const std::string& path, const io::ComplexArray& array) {
 }
 
 ProgressTotal solve_total(const RecoverOptions& options, const Session& session) {
-  return {options.polish ? 0 : options.max_iterations, session.options().time_limit};
+  return {options.rank_walk ? 0 : options.max_iterations, session.options().time_limit};
 }
 
 template <typename Scalar>
@@ -118,10 +117,11 @@ void warn_about(Run& run, const BasicRecovery<Scalar>& recovery,
     run.warn(line);
   // Fewer equations than unknowns, whatever the operator.
   const double freedom = recovery.rank > 0 ? op.degrees_of_freedom(recovery.rank) : 0;
-  if (!recovery.polished || static_cast<double>(recovery.measurements) >= freedom) return;
-  run.warn(fmt::format("{} measurements for {} degrees of freedom of rank {}: X is not "
-                       "determined by the data",
-                       recovery.measurements, freedom, recovery.rank));
+  if (!recovery.by_rank_walk || static_cast<double>(recovery.measurements) >= freedom) return;
+  run.warn(
+      fmt::format("{} measurements for {} degrees of freedom of rank {}: X is not "
+                  "determined by the data",
+                  recovery.measurements, freedom, recovery.rank));
 }
 
 template <typename Scalar>
@@ -150,13 +150,13 @@ RecoveryResult<Scalar> finish(Run& run, BasicRecovery<Scalar> recovery) {
   return result;
 }
 
-#define UDV_INSTANTIATE(Scalar)                                                            \
-  template void check_problem(const BasicProblem<Scalar>&, const RecoverOptions&);         \
-  template BasicRecovery<Scalar> solve(Run&, const BasicProblem<Scalar>&,                  \
-                                       const RecoverOptions&, BasicHooks<Scalar>);         \
-  template void warn_about(Run&, const BasicRecovery<Scalar>&,                             \
-                           const MeasurementOperator<Scalar>&);                            \
-  template Outcome outcome_of(const BasicRecovery<Scalar>&);                               \
+#define UDV_INSTANTIATE(Scalar)                                                                  \
+  template void check_problem(const BasicProblem<Scalar>&, const RecoverOptions&);               \
+  template BasicRecovery<Scalar> solve(Run&, const BasicProblem<Scalar>&, const RecoverOptions&, \
+                                       BasicHooks<Scalar>);                                      \
+  template void warn_about(Run&, const BasicRecovery<Scalar>&,                                   \
+                           const MeasurementOperator<Scalar>&);                                  \
+  template Outcome outcome_of(const BasicRecovery<Scalar>&);                                     \
   template RecoveryResult<Scalar> finish(Run&, BasicRecovery<Scalar>);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "core/require.hpp"
 #include "jobs/experiment_checks.hpp"
 #include "jobs/experiment_file.hpp"
 #include "jobs/experiment_runs.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/io/file.hpp"
 

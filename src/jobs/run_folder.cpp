@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/require.hpp"
 #include "io/run_json.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
@@ -34,9 +34,9 @@ void move_into(const fs::path& from, const fs::path& to) {
 // Files that runs before format 1 may have left.
 const std::vector<std::string>& unlisted_files() {
   static const std::vector<std::string> names{
-      "U.npy",     "d.npy",       "V.npy",         "history.csv", "columns.npz",
-      "center.npz", "predictions.csv", "x.npy",     "pupil.npy",   "windows.npy",
-      "amplitude.png", "phase.png", "picture.png", "truth.png",   "model.safetensors"};
+      "U.npy",         "d.npy",           "V.npy",       "history.csv", "columns.npz",
+      "center.npz",    "predictions.csv", "x.npy",       "pupil.npy",   "windows.npy",
+      "amplitude.png", "phase.png",       "picture.png", "truth.png",   "model.safetensors"};
   return names;
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/require.hpp"
 #include "jobs/run_json.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/require.hpp"
 #include "jobs/recovery.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/npy.hpp"
 
 namespace udv::jobs {
@@ -91,8 +91,8 @@ Problem read_problem(const SenseInput& input, const SenseOptions& options) {
   return sensing(as_rows(A), std::move(b), rows, cols, options.symmetric);
 }
 
-RecoveryResult<double> sense_problem(SenseInput input, const Problem& problem,
-                                     SenseOptions options, Session& session) {
+RecoveryResult<double> sense_problem(SenseInput input, const Problem& problem, SenseOptions options,
+                                     Session& session) {
   options.method.seed = session.seed();
   options.symmetric = problem.op->symmetric();
   check_problem(problem, options.method);

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <ctime>
 
+#include "core/require.hpp"
 #include "jobs/live_file.hpp"
 #include "udv/core/checkpoint.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/io/file.hpp"
 
@@ -106,15 +106,15 @@ Run::Run(Session& session, std::string job, std::map<std::string, Setting> confi
 
 Run::Run(Session& session, std::string job, std::map<std::string, Setting> config,
          std::string fingerprint, const std::string& subfolder)
-    : session_(session),
-      fingerprint_(message("seed ", session.seed(), "; ", fingerprint)) {
+    : session_(session), fingerprint_(message("seed ", session.seed(), "; ", fingerprint)) {
   info_.command = std::move(job);
   info_.config = std::move(config);
   info_.seed = session.seed();
   info_.config["threads"] = static_cast<std::int64_t>(num_threads());
   if (session.options().time_limit > 0) info_.config["time-limit"] = session.options().time_limit;
+  const fs::path out = session.options().out;
   if (session.has_folder())
-    folder_ = std::make_unique<RunFolder>(fs::path(session.options().out) / subfolder);
+    folder_ = std::make_unique<RunFolder>(subfolder.empty() ? out : out / subfolder);
 }
 
 Run::~Run() = default;

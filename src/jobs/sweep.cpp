@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 #include "core/parse.hpp"
+#include "core/require.hpp"
 #include "jobs/config_file.hpp"
 #include "jobs/sweep_files.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {

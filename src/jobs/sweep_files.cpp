@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {

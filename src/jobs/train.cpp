@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/require.hpp"
 #include "jobs/training_files.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -13,9 +13,8 @@ using net::TrainStop;
 
 // What prune and others need to know about how the model was made.
 template <typename Real>
-net::Model<Real> model_of(const net::TrainResult<Real>& result,
-                          const net::PreparedData<Real>& data, const TrainJobOptions& options,
-                          const std::string& settings) {
+net::Model<Real> model_of(const net::TrainResult<Real>& result, const net::PreparedData<Real>& data,
+                          const TrainJobOptions& options, const std::string& settings) {
   const Index rows = data.training.size() + data.test.size();
   return {result.network,
           data.preprocessing,
@@ -65,16 +64,15 @@ TrainJobResult train_on(TrainInput input, const net::PreparedData<Real>& data,
       nullptr};
   const auto result = run.compute(
       hooks, [&] { return net::train(data.training, data.test, options.training, hooks); });
-  TrainJobResult summary = summary_of(
-      result, model_of(result, data, options, run.fingerprint()), data, options.training);
+  TrainJobResult summary = summary_of(result, model_of(result, data, options, run.fingerprint()),
+                                      data, options.training);
   summary.folder = run.path();
   if (result.stop == TrainStop::kInterrupted || !run.has_folder()) return summary;
   if (result.stop == TrainStop::kDiverged)
     run.warn(run.path().string() +
              ": diverged, a smaller learning rate (lr) expected; the network is of no use");
-  write_training<Real>(run,
-                       {result, std::get<net::Model<Real>>(summary.model), options.training,
-                        summary.figures, summary.training_rows, summary.test_rows});
+  write_training<Real>(run, {result, std::get<net::Model<Real>>(summary.model), options.training,
+                             summary.figures, summary.training_rows, summary.test_rows});
   if (result.stop != TrainStop::kTimeLimit) run.remove_checkpoint();
   return summary;
 }

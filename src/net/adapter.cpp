@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/net/head.hpp"
 

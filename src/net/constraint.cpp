@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/constraint.hpp"
 
-#include "udv/core/projections.hpp"
+#include "core/projections.hpp"
 
 namespace udv::net {
 namespace {

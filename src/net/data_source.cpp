@@ -3,8 +3,8 @@
 
 #include <numeric>
 
-#include "net/array_files.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
+#include "net/files/array_files.hpp"
 
 namespace udv::net {
 namespace {
@@ -99,8 +99,9 @@ DataSource<Real>::DataSource(const std::filesystem::path& path, const DataOption
     if (!options_.test.empty()) test_table_.emplace(options_.test);
   } else {
     auto files = read_arrays<Real>(path, options_.targets, options_.task);
-    require<IoError>(files.main.has_targets, name_,
-                     ": no targets found (y, targets or labels, or a file of them with the option targets)");
+    require<IoError>(
+        files.main.has_targets, name_,
+        ": no targets found (y, targets or labels, or a file of them with the option targets)");
     arrays_ = std::move(files.main);
     test_arrays_ = std::move(files.test);
     if (!options_.test.empty())

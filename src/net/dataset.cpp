@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/hash.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/random.hpp"
 
 namespace udv::net {

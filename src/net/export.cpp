@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/export.hpp"
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/onnx.hpp"
 
@@ -58,13 +58,13 @@ class OnnxBuilder {
     if (layer.kind == LayerKind::kRelu) {
       graph_.node("Relu", {at_}, made);
     } else {
-      const Block& W = *model_.network.find(layer.name + ".weight");
+      const ParameterBlock& W = *model_.network.find(layer.name + ".weight");
       const bool dense = layer.kind == LayerKind::kDense;
       graph_.constant(W.name,
                       dense ? std::vector<Index>{W.rows, W.cols} : std::vector<Index>{W.cols},
                       floats(model_.network.at(W)));
       std::vector<std::string> inputs{at_, W.name};
-      if (const Block* bias = model_.network.find(layer.name + ".bias")) {
+      if (const ParameterBlock* bias = model_.network.find(layer.name + ".bias")) {
         graph_.constant(bias->name, {bias->cols}, floats(model_.network.at(*bias)));
         inputs.push_back(bias->name);
       }

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "core/lapack.hpp"
+#include "core/require.hpp"
 #include "net/products.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::net {
 namespace {

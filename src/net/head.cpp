@@ -11,12 +11,13 @@ namespace udv::net {
 
 template <typename Real>
 RowMatrix<double> representation(const Network<Real>& network) {
-  const auto matrix = [&](const Block* block) {
+  const auto matrix = [&](const ParameterBlock* block) {
     return RowMatrix<double>(network.at(*block).template cast<double>());
   };
   RowMatrix<double> M = matrix(&network.blocks().front());
-  if (const Block* D = network.find("D.weight")) M = matrix(D).row(0).transpose().asDiagonal() * M;
-  if (const Block* F = network.find("F.weight")) M = product(matrix(F), M);
+  if (const ParameterBlock* D = network.find("D.weight"))
+    M = matrix(D).row(0).transpose().asDiagonal() * M;
+  if (const ParameterBlock* F = network.find("F.weight")) M = product(matrix(F), M);
   return M;
 }
 
@@ -67,8 +68,8 @@ Index live_width(const Network<Real>& network) {
   const auto first = network.at(blocks.front());
   if (!network.variant().has_hidden()) return first.rows();
   const auto last = network.at(*network.find("V.weight"));
-  const Block* const D = network.find("D.weight");
-  const Block* const bias = network.find("U.bias");
+  const ParameterBlock* const D = network.find("D.weight");
+  const ParameterBlock* const bias = network.find("U.bias");
   Index live = 0;
   for (Index j = 0; j < first.rows(); ++j) {
     const bool in = !first.row(j).isZero(0) || (bias && network.at(*bias)(0, j) != 0);

@@ -18,16 +18,16 @@ struct HeadArrays {
 
 template <typename Real>
 HeadArrays unpack(const Network<Real>& shape, const Vector<Real>& values) {
-  const auto at = [&](const Block& block) {
+  const auto at = [&](const ParameterBlock& block) {
     return Eigen::Map<const RowMatrix<Real>>(values.data() + block.offset, block.rows, block.cols)
         .template cast<double>();
   };
   HeadArrays head;
-  const Block& U = *shape.find("U.weight");
+  const ParameterBlock& U = *shape.find("U.weight");
   head.U.resize(U.rows, U.cols + (shape.bias() ? 1 : 0));
   head.U.leftCols(U.cols) = at(U);
   if (shape.bias()) head.U.rightCols(1) = at(*shape.find("U.bias")).transpose();
-  if (const Block* D = shape.find("D.weight")) head.w = at(*D).row(0).transpose();
+  if (const ParameterBlock* D = shape.find("D.weight")) head.w = at(*D).row(0).transpose();
   head.V = at(*shape.find("V.weight"));
   if (shape.bias()) head.bias = at(*shape.find("V.bias")).row(0).transpose();
   return head;
@@ -36,14 +36,15 @@ HeadArrays unpack(const Network<Real>& shape, const Vector<Real>& values) {
 template <typename Real>
 void pack(const HeadArrays& head, const Network<Real>& shape, Vector<Real>& values) {
   values.setZero(shape.num_parameters());
-  const auto at = [&](const Block& block) {
+  const auto at = [&](const ParameterBlock& block) {
     return Eigen::Map<RowMatrix<Real>>(values.data() + block.offset, block.rows, block.cols);
   };
-  const Block& U = *shape.find("U.weight");
+  const ParameterBlock& U = *shape.find("U.weight");
   at(U) = head.U.leftCols(U.cols).template cast<Real>();
   if (shape.bias())
     at(*shape.find("U.bias")) = head.U.rightCols(1).transpose().template cast<Real>();
-  if (const Block* D = shape.find("D.weight")) at(*D) = head.w.transpose().template cast<Real>();
+  if (const ParameterBlock* D = shape.find("D.weight"))
+    at(*D) = head.w.transpose().template cast<Real>();
   at(*shape.find("V.weight")) = head.V.template cast<Real>();
   if (shape.bias()) at(*shape.find("V.bias")) = head.bias.transpose().template cast<Real>();
 }

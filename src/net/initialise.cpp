@@ -50,7 +50,7 @@ void initialise(Network<Real>& network, std::string_view name, std::uint64_t see
   const Draw draw = draw_named(name);
   Random random(seed, kStreamWeights);
   Index inputs = 0;
-  for (const Block& block : network.blocks()) {
+  for (const ParameterBlock& block : network.blocks()) {
     auto W = network.at(block);
     if (block.kind == LayerKind::kDiagonal) {
       W.setOnes();

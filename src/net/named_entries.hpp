@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::net {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::net {
 
@@ -27,7 +27,7 @@ Network<Real>::Network(const Variant& variant, Sizes sizes, bool bias)
     width = outputs;
   }
   parameters_.setZero(offsets_.back() + layers_.back()->num_parameters());
-  for (const Block& block : blocks_)
+  for (const ParameterBlock& block : blocks_)
     if (block.kind == LayerKind::kDiagonal) at(block).setOnes();
 }
 
@@ -57,15 +57,16 @@ void Network<Real>::add_layer(const LayerSpec& spec, Index inputs, Index outputs
 }
 
 template <typename Real>
-const Block* Network<Real>::find(std::string_view name) const {
-  for (const Block& block : blocks_)
+const ParameterBlock* Network<Real>::find(std::string_view name) const {
+  for (const ParameterBlock& block : blocks_)
     if (block.name == name) return &block;
   return nullptr;
 }
 
 template <typename Real>
 void Network<Real>::project() {
-  for (const Block& block : blocks_) net::project<Real>(block.constraint, block.neurons, at(block));
+  for (const ParameterBlock& block : blocks_)
+    net::project<Real>(block.constraint, block.neurons, at(block));
 }
 
 template <typename Real>

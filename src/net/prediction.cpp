@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/prediction.hpp"
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace udv::net {

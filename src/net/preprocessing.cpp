@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
+#include "core/require.hpp"
 #include "io/names.hpp"
 #include "net/calendar.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::net {
 namespace {
@@ -203,7 +203,7 @@ double target_at(const io::TextTable& table, Index row, Index column) {
   const std::string_view field = table.field(row, column);
   require<IoError>(io::parse_number(field, value), table.where(row, column), ": ",
                    io::quoted(field),
-                   " found, a number expected (the target; for classes give --task "
+                   " found, a number expected (the target; for classes set the option task to "
                    "classification)");
   return value;
 }
@@ -310,8 +310,8 @@ Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& tr
     }
     note_words_among_numbers(table, column, facts, notes);
     if (numbers_rows(table, column, facts) && !contains(options.keep, name)) {
-      notes.push_back(message("column ", io::quoted(name), " numbers the rows: left out (--keep ",
-                              name, " uses it)"));
+      notes.push_back(message("column ", io::quoted(name),
+                              " numbers the rows: left out (option keep uses it)"));
       continue;
     }
     ColumnCoding coding;

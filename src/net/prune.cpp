@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/require.hpp"
 #include "net/gram_svd.hpp"
 #include "net/head_arrays.hpp"
 #include "net/products.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::net {
 namespace {
@@ -18,10 +18,10 @@ constexpr int kLapackThreads = 2;  // whatever the machine has: the same bits ev
 template <typename Real>
 HeadArrays linear_arrays(const Network<Real>& network) {
   HeadArrays head = unpack(network, network.parameters());
-  const Block* const F = network.find("F.weight");
+  const ParameterBlock* const F = network.find("F.weight");
   if (!F) return head;
   head.U = product(RowMatrix<double>(network.at(*F).template cast<double>()), head.U);
-  if (const Block* bias = network.find("F.bias"))
+  if (const ParameterBlock* bias = network.find("F.bias"))
     head.U.rightCols(1) += network.at(*bias).transpose().template cast<double>();
   return head;
 }

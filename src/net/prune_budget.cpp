@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/parse.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/net/head.hpp"
 
 namespace udv::net {

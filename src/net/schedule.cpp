@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/require.hpp"
 #include "net/named_entries.hpp"
 
 namespace udv::net {

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "core/hash.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/net/figures.hpp"
 

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "core/parse.hpp"
+#include "core/require.hpp"
 #include "net/paper_tables.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/sweep.hpp"
 

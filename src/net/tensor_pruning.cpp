@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/pattern.hpp"
+#include "core/require.hpp"
 #include "net/gram_svd.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/safetensors.hpp"
 #include "udv/net/head.hpp"
 

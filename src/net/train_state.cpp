@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/archive.hpp"
+#include "core/require.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace udv::net {
@@ -18,8 +19,7 @@ void fields(Archive& archive, OptimizerState<Real>& s) {
 
 template <typename Archive, typename Real>
 void fields(Archive& archive, TrainState<Real>& s) {
-  archive(s.epoch, s.batch, s.loss_sum, s.seconds, s.hidden, s.parameters, s.optimizer,
-          s.history);
+  archive(s.epoch, s.batch, s.loss_sum, s.seconds, s.hidden, s.parameters, s.optimizer, s.history);
 }
 
 namespace {

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/require.hpp"
+#include "core/sums.hpp"
 #include "net/shrink.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 #include "udv/net/head.hpp"

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv {
 namespace {

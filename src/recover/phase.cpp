@@ -5,11 +5,12 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
+#include "core/require.hpp"
+#include "core/sums.hpp"
 #include "recover/solver/fingerprint.hpp"
 #include "recover/solver/recorder.hpp"
 #include "recover/solver/saver.hpp"
 #include "recover/solver/state_archive.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 #include "udv/recover/solver/projected_gradient.hpp"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
+#include "core/sums.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/recover/phase.hpp"
 
@@ -23,7 +24,7 @@ BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, con
   result.operator_name = op.name();
   result.rows = result.cols = op.rows();
   result.measurements = op.num_measurements();
-  result.symmetric = result.polished = true;
+  result.symmetric = result.by_rank_walk = true;
   const RealOf<Scalar> length = x.norm();
   const bool something = length > 0;
   result.rank = something ? 1 : 0;
@@ -34,7 +35,7 @@ BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, con
   result.rank_gap = rank_gap(result.spectrum, result.rank);
   result.relative_residual = intensity_residual(op, b, x);
   result.objective = 0.5 * std::pow(result.relative_residual, 2) * squared_norm(b);
-  Stack<Scalar> Z(op.rows(), op.rows(), true, result.rank);
+  StackedFactors<Scalar> Z(op.rows(), op.rows(), true, result.rank);
   Z.Z = result.U;
   CertificateOptions options;
   options.tolerance = std::max(1e-6, 1e4 * kEpsilon<Scalar>);

@@ -75,7 +75,7 @@ FitOptions polish_options(double residual_target) {
 template <typename Scalar>
 void polish_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, Vector<Scalar>& x,
                   const FitMonitor& monitor) {
-  Stack<Scalar> Z(op.rows(), op.rows(), true, 1);
+  StackedFactors<Scalar> Z(op.rows(), op.rows(), true, 1);
   Z.Z.col(0) = x;
   const Reals<Scalar> amplitudes = b.cwiseMax(0).cwiseSqrt();
   bool wanted = true;

@@ -7,7 +7,8 @@
 #include <set>
 
 #include "core/instantiate.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
+#include "recover/split.hpp"
 #include "udv/core/random.hpp"
 #include "udv/core/spectrum.hpp"
 #include "udv/recover/operators/dense.hpp"

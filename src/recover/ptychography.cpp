@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/require.hpp"
+#include "core/sums.hpp"
+#include "recover/solver/amplitude_fit.hpp"
 #include "recover/solver/fingerprint.hpp"
 #include "recover/solver/pupil_fit.hpp"
 #include "recover/solver/recorder.hpp"
 #include "recover/solver/saver.hpp"
 #include "recover/solver/state_archive.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/recover/phase.hpp"
-#include "udv/recover/solver/amplitude_fit.hpp"
 #include "udv/recover/solver/projected_gradient.hpp"
 
 namespace udv {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/require.hpp"
 #include "recover/ptychography_numbered.hpp"
-#include "udv/core/error.hpp"
 #include "udv/recover/ptychography.hpp"
 
 namespace udv {

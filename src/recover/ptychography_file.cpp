@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/require.hpp"
 #include "recover/ptychography_numbered.hpp"
 #include "recover/ptychography_setup.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/variables.hpp"
 #include "udv/recover/ptychography_data.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/random.hpp"
 #include "udv/recover/ptychography_data.hpp"
 

@@ -6,11 +6,13 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
+#include "core/require.hpp"
+#include "core/sums.hpp"
+#include "recover/solver/balance.hpp"
 #include "recover/solver/fingerprint.hpp"
 #include "recover/solver/recorder.hpp"
-#include "udv/core/error.hpp"
+#include "recover/split.hpp"
 #include "udv/core/parallel.hpp"
-#include "udv/recover/solver/balance.hpp"
 
 namespace udv {
 namespace {
@@ -22,7 +24,7 @@ template <typename Scalar>
 constexpr double kRankTolerance = std::max(1e-10, 80 * kEpsilon<Scalar>);
 constexpr double kSizeAgainstBall = 5;  // |X|_F after scaling, ball of radius 1
 constexpr Index kDefaultGradientSteps = 100'000;
-constexpr Index kStartIterations = 1024;  // longest gradient run before the polish
+constexpr Index kStartIterations = 1024;  // longest gradient run before the walk
 constexpr double kStartDeadShare = 1e-14;
 
 template <typename Scalar>
@@ -80,12 +82,12 @@ class Solve {
 
   BasicRecovery<Scalar> run() {
     resume();
-    if (!options_.polish || options_.start == Start::kDynamics) run_gradient();
+    if (!options_.rank_walk || options_.start == Start::kDynamics) run_gradient();
     const bool used_up =
         options_.max_iterations > 0 && state_.gradient.iteration >= options_.max_iterations;
-    const bool polish = options_.polish && stop_ == Verdict::kContinue && !used_up &&
-                        state_.gradient.stop != GradientStop::kDiverged;
-    if (polish)
+    const bool walk_now = options_.rank_walk && stop_ == Verdict::kContinue && !used_up &&
+                          state_.gradient.stop != GradientStop::kDiverged;
+    if (walk_now)
       walk();
     else
       take_gradient_result();
@@ -126,7 +128,7 @@ class Solve {
   void run_gradient() {
     GradientOptions gradient;
     gradient.alpha = options_.alpha.value_or(1);
-    if (options_.polish) {
+    if (options_.rank_walk) {
       gradient.max_iterations = options_.max_iterations > 0
                                     ? std::min(options_.max_iterations, kStartIterations)
                                     : kStartIterations;
@@ -139,16 +141,16 @@ class Solve {
       gradient.dead_share = kEpsilon<Scalar> * kEpsilon<Scalar>;
     }
     if (!state_.has_gradient) {
-      // With a polish to come, columns that the data could not determine are not even started.
+      // With a walk to come, columns that the data could not determine are not even started.
       const Index start_columns =
-          options_.polish ? largest_determined_rank(*used_.op, columns()) : columns();
+          options_.rank_walk ? largest_determined_rank(*used_.op, columns()) : columns();
       state_.gradient = ProjectedGradient<Scalar>::start(
           Factorization<Scalar>(method_, used_.op->rows(), used_.op->cols(), start_columns,
                                 options_.init_norm, options_.seed),
           BasicStepRule<Scalar>(options_.step));
       state_.has_gradient = true;
     }
-    // A finished gradient run of an interrupted polish is not run again.
+    // A finished gradient run of an interrupted walk is not run again.
     const GradientStop before = state_.gradient.stop;
     if (before != GradientStop::kRunning && before != GradientStop::kObserver) return;
     ProjectedGradient<Scalar> solver(*used_.op, b_, gradient);
@@ -196,7 +198,7 @@ class Solve {
     RankWalk<Scalar> walk(*used_.op, b_, walk_options);
     walk.set_journal(std::move(state_.journal));
     if (held_out_.op)
-      walk.set_held_out([this](const Stack<Scalar>& Z) { return held_out_error(Z); });
+      walk.set_held_out([this](const StackedFactors<Scalar>& Z) { return held_out_error(Z); });
     const Index limit = options_.max_iterations;
     walking_ = true;  // from here the journal is the state: saved after whole fits only
     walk.set_monitor([&](const FitStep& step) {
@@ -212,7 +214,7 @@ class Solve {
     });
     const auto outcome = walk.run(start_stack());
     state_.journal = walk.journal();
-    result_.polished = true;
+    result_.by_rank_walk = true;
     result_.iterations = recorder_.next_iteration() - 1;
     result_.noise_sigma = outcome.noise_sigma / scale_;
     result_.ridge = outcome.ridge;
@@ -221,21 +223,21 @@ class Solve {
     take_balanced(outcome.fit.Z);
   }
 
-  double held_out_error(const Stack<Scalar>& Z) const {
+  double held_out_error(const StackedFactors<Scalar>& Z) const {
     Reals<Scalar> predicted;
     apply_stack(*held_out_.op, Z, predicted);
     return (predicted - real(scale_) * held_out_.b).squaredNorm();
   }
 
-  std::optional<Stack<Scalar>> start_stack() const {
+  std::optional<StackedFactors<Scalar>> start_stack() const {
     if (!state_.has_gradient) return std::nullopt;
     const BasicGradientState<Scalar>& state = state_.gradient;
     return leading_columns(balanced(state.factors.absorbed()), std::max<Index>(1, state.live));
   }
 
   // X = U diag(s) V^T from its SVD for methods with a diagonal factor, else U V^T.
-  void take_balanced(const Stack<Scalar>& fit) {
-    Stack<Scalar> Z = balanced(fit);
+  void take_balanced(const StackedFactors<Scalar>& fit) {
+    StackedFactors<Scalar> Z = balanced(fit);
     Reals<Scalar> d = Reals<Scalar>::Ones(Z.rank());
     if (method_.diagonal) {
       d = Z.U().colwise().squaredNorm().transpose();
@@ -277,19 +279,19 @@ class Solve {
     take_spectrum();
     CertificateOptions certificate;
     certificate.ridge = result_.ridge;
-    certificate.alpha = result_.polished ? 0 : result_.alpha;
+    certificate.alpha = result_.by_rank_walk ? 0 : result_.alpha;
     certificate.seed = options_.seed;
     certificate.tolerance = kCertificateTolerance;
     result_.certificate = certify(op, b_, factors_, certificate);
     // A gradient run does not claim its rank; what no rank could tell is said all the same.
-    result_.undetermined = op.undetermined(result_.polished ? result_.rank : 1);
+    result_.undetermined = op.undetermined(result_.by_rank_walk ? result_.rank : 1);
     if (held_out_.op) {
       const double squared = held_out_error(factors_.absorbed());
       result_.holdout_rmse = std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
     }
     const double tolerance = options_.tolerance.value_or(kDefaultTolerance<Scalar>);
     // A gradient run that has lost all its columns stands still, but it has found nothing.
-    const bool lost = !result_.polished && result_.rank == 0;
+    const bool lost = !result_.by_rank_walk && result_.rank == 0;
     result_.converged = !lost && (result_.relative_residual <= tolerance ||
                                   result_.certificate.verdict != Optimality::kNotConverged);
   }
@@ -308,7 +310,7 @@ class Solve {
   }
 
   void unscale() {
-    const Stack<Scalar>& Z = factors_.stack();
+    const StackedFactors<Scalar>& Z = factors_.stack();
     const auto root = real(method_.diagonal ? 1.0 : 1 / std::sqrt(scale_));
     result_.U = root * Z.U();
     if (!Z.symmetric) result_.V = root * Z.V();

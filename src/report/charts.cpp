@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/require.hpp"
 #include "thinning.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/npy.hpp"
 
 namespace udv::report {

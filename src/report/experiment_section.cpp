@@ -5,8 +5,8 @@
 
 #include "charts.hpp"
 #include "core/pattern.hpp"
+#include "core/require.hpp"
 #include "jobs/experiment_checks.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::report {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "core/require.hpp"
 #include "io/run_json.hpp"
-#include "udv/core/error.hpp"
 #include "udv/report/terminal.hpp"
 
 namespace udv::report {

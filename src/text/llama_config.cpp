@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::text {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "core/require.hpp"
 #include "io/run_json.hpp"
-#include "udv/core/error.hpp"
 #include "udv/text/llama_config.hpp"
 
 namespace udv::text {

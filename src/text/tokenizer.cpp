@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "udv/text/tokenizer.hpp"
 
+#include "core/require.hpp"
 #include "io/names.hpp"
 #include "text/tokenizer_files.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::text {

@@ -7,8 +7,8 @@
 #include <queue>
 #include <tuple>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::text {
 namespace {

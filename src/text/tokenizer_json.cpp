@@ -3,6 +3,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
 #include "text/json_value.hpp"
 #include "text/tokenizer_added.hpp"

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
 #include "text/tokenizer_pieces.hpp"
 #include "text/tokenizer_steps.hpp"
-#include "udv/core/error.hpp"
 
 // https://github.com/karpathy/llama2.c/blob/master/tokenizer.py writes the file: the length of the
 // longest piece (int32), then of each piece its score (float32), length (int32) and bytes. Pieces

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
 #include "text/tokenizer_bpe.hpp"
 #include "text/tokenizer_steps.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::text {
 namespace {

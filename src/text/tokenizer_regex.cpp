@@ -4,8 +4,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::text {
 namespace {

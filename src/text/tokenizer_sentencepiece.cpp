@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 
+#include "core/require.hpp"
 #include "io/protobuf.hpp"
 #include "io/text.hpp"
 #include "text/tokenizer_pieces.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/support.hpp"
 #include "support/adapters.hpp"
-#include "udv/net/adapter_file.hpp"
-#include "udv/net/peft.hpp"
+#include "udv/net/files/adapter_file.hpp"
+#include "udv/net/files/peft.hpp"
 
 namespace udv::cli {
 namespace {

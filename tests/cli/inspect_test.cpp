@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/training_data.hpp"
+#include "recover/solver/solve_state.hpp"
 #include "udv/core/checkpoint.hpp"
 #include "udv/io/png.hpp"
 #include "udv/io/safetensors.hpp"
 #include "udv/net/trainer.hpp"
-#include "udv/recover/solver/solve_state.hpp"
 
 namespace udv::cli {
 namespace {

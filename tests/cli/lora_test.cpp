@@ -6,7 +6,7 @@
 #include "cli/support.hpp"
 #include "support/random_data.hpp"
 #include "udv/io/npy.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "cli/training_data.hpp"
 #include "udv/io/safetensors.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 namespace udv::cli {
 namespace {

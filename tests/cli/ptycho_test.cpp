@@ -155,10 +155,9 @@ TEST(Ptycho, RefusesEmptyImagesUnlessToldToDropThem) {
   write_mat(lab.cli.path("data.mat"), lab.values);
   const Outcome refused = lab.run();
   EXPECT_EQ(refused.code, 3);
-  EXPECT_EQ(
-      refused.err,
-      "udv: data.mat: variable 'images': images 5 are all zero or saturated; the option "
-      "drop-bad leaves them out\n");
+  EXPECT_EQ(refused.err,
+            "udv: data.mat: variable 'images': images 5 are all zero or saturated; the option "
+            "drop-bad leaves them out\n");
   EXPECT_FALSE(lab.cli.exists("out"));
   const Outcome dropped = lab.run("--drop-bad --candidates flat");
   EXPECT_EQ(dropped.code, 0);

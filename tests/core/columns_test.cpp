@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/core/columns.hpp"
+#include "core/columns.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "udv/core/error.hpp"
-
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "support/random_data.hpp"
 
 namespace udv {

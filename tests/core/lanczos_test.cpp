@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/core/lanczos.hpp"
+#include "core/lanczos.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
+
 namespace udv {
 namespace {
 

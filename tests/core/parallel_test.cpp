@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/sums.hpp"
 #include "support/every_scalar.hpp"
 #include "support/random_data.hpp"
 

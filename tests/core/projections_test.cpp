@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/core/projections.hpp"
+#include "core/projections.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,6 +7,7 @@
 #include <Eigen/SVD>
 #include <string>
 
+#include "core/require.hpp"
 #include "support/every_scalar.hpp"
 #include "support/random_data.hpp"
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <fstream>
 
+#include "core/require.hpp"
 #include "io/temporary_files.hpp"
 #include "support/real_data.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/random.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/safetensors.hpp"

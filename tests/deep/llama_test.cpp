@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::deep {
 namespace {

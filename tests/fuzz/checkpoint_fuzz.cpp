@@ -4,10 +4,11 @@
 #include <zlib.h>
 
 #include "core/archive.hpp"
+#include "core/require.hpp"
 #include "input_file.hpp"
+#include "recover/solver/solve_state.hpp"
 #include "udv/core/checkpoint.hpp"
 #include "udv/net/trainer.hpp"
-#include "udv/recover/solver/solve_state.hpp"
 
 using namespace udv;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "input_file.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 using namespace udv;
 

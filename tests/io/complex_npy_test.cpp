@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "npy_files.hpp"
 #include "temporary_files.hpp"
 #include "udv/io/file.hpp"

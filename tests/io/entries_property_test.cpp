@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "core/require.hpp"
 #include "temporary_files.hpp"
 #include "udv/io/entries_io.hpp"
 #include "udv/io/npy.hpp"

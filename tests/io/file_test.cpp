@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "temporary_files.hpp"
 
 namespace udv::io {

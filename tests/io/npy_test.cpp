@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/require.hpp"
 #include "npy_files.hpp"
 #include "temporary_files.hpp"
 

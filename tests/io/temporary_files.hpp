@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 
 namespace udv::io {
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "damaged_files.hpp"
 #include "npy_files.hpp"
 #include "udv/io/file.hpp"

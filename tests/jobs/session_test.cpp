@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "io/temporary_files.hpp"
 #include "jobs/run_json.hpp"
 #include "udv/core/checkpoint.hpp"

@@ -109,7 +109,7 @@ TEST_F(RunFolder, HoldsTheColumnsOfGradientRuns) {
   write_run(path, found);
   EXPECT_FALSE(std::filesystem::exists(path / "columns.npz"));
   RecoverOptions options;
-  options.polish = false;
+  options.rank_walk = false;
   options.max_iterations = 30;
   write_run(path, recover(testing::small_rectangular().problem, options));
   const auto arrays = read_npz(path / "columns.npz");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "io/temporary_files.hpp"
-#include "net/adapter_tensors.hpp"
+#include "net/files/adapter_tensors.hpp"
 #include "support/adapters.hpp"
 
 namespace udv::net {

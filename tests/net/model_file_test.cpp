@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 #include <gtest/gtest.h>
 

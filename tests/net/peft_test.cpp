@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/net/peft.hpp"
+#include "udv/net/files/peft.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "support/adapters.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/safetensors.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::net {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "io/temporary_files.hpp"
 #include "net/calendar.hpp"
-#include "udv/core/error.hpp"
 #include "udv/net/data_source.hpp"
 
 namespace udv::net {
@@ -124,9 +124,10 @@ TEST_F(TablePreprocessing, NamesLineColumnAndValue) {
       fit_table(table, rows, options, notes_);
     });
   };
-  EXPECT_EQ(fit("a,y\n1,2\n3,x\n", options_),
-            "u.csv:3: column 'y': 'x' found, a number expected (the target; for classes give "
-            "--task classification)");
+  EXPECT_EQ(
+      fit("a,y\n1,2\n3,x\n", options_),
+      "u.csv:3: column 'y': 'x' found, a number expected (the target; for classes set the option "
+      "task to classification)");
   EXPECT_EQ(fit("a,y\n1,2\nnan,3\n", options_),
             "u.csv:3: column 'a': 'nan' found, a finite number or NA expected");
   EXPECT_EQ(fit("a,z\n1,2\n", options_),

@@ -149,7 +149,8 @@ Network<double> low_rank_head(const std::string& variant, bool bias) {
   auto U = network.at(*network.find("U.weight"));
   U = random_rows(6, 2, 5) * random_rows(2, 8, 6) / 20;
   if (bias) network.at(*network.find("U.bias")) = 0.5 * U.col(0).transpose();
-  if (const Block* D = network.find("D.weight")) network.at(*D) = network.at(*D).cwiseAbs();
+  if (const ParameterBlock* D = network.find("D.weight"))
+    network.at(*D) = network.at(*D).cwiseAbs();
   network.project();
   return network;
 }

@@ -84,7 +84,7 @@ TEST_P(EveryHead, ABatchIsItsRowsOneByOne) {
 TEST_P(EveryHead, ProjectionIsFeasibleAndDoneOnce) {
   network_.parameters() *= 3;
   network_.project();
-  for (const Block& block : network_.blocks()) {
+  for (const ParameterBlock& block : network_.blocks()) {
     const auto W = network_.at(block);
     if (block.constraint == Constraint::kBall) {
       EXPECT_LE(W.norm(), 1 + 1e-12);
@@ -105,7 +105,7 @@ TEST_P(EveryHead, ProjectionIsFeasibleAndDoneOnce) {
 
 TEST_P(EveryHead, BlocksCoverAllParametersOnce) {
   Index at = 0;
-  for (const Block& block : network_.blocks()) {
+  for (const ParameterBlock& block : network_.blocks()) {
     EXPECT_EQ(block.offset, at) << block.name;
     at += block.size();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/solver/balance.hpp"
+#include "recover/solver/balance.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,21 +11,21 @@ namespace {
 using testing::kEps;
 using testing::random_rows;
 
-Stack<double> random_stack(bool symmetric, Index rank) {
-  Stack<double> Z(8, symmetric ? 8 : 6, symmetric, rank);
+StackedFactors<double> random_stack(bool symmetric, Index rank) {
+  StackedFactors<double> Z(8, symmetric ? 8 : 6, symmetric, rank);
   Z.Z = random_rows(Z.Z.rows(), rank, 1);
   if (!symmetric) Z.U() *= 100;
   return Z;
 }
 
-RowMatrix<double> product(const Stack<double>& Z) {
+RowMatrix<double> product(const StackedFactors<double>& Z) {
   return Z.U() * Z.V().transpose();
 }
 
 class Balanced : public ::testing::TestWithParam<bool> {
  protected:
-  const Stack<double> Z = random_stack(GetParam(), 4);
-  const Stack<double> even = balanced(Z);
+  const StackedFactors<double> Z = random_stack(GetParam(), 4);
+  const StackedFactors<double> even = balanced(Z);
   const double size = Z.U().norm() * Z.V().norm();
 };
 
@@ -43,7 +43,7 @@ TEST_P(Balanced, HasOrthogonalColumnsEquallyLongOnBothSidesLargestFirst) {
 }
 
 TEST_P(Balanced, OfNoColumnsHasNone) {
-  const Stack<double> none = balanced(random_stack(GetParam(), 0));
+  const StackedFactors<double> none = balanced(random_stack(GetParam(), 0));
   EXPECT_EQ(none.rank(), 0);
   EXPECT_EQ(none.Z.rows(), Z.Z.rows());
 }
@@ -52,21 +52,21 @@ INSTANTIATE_TEST_SUITE_P(Both, Balanced, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "symmetric" : "rectangular"; });
 
 TEST(Balanced, OfMoreColumnsThanRowsHasAsManyAsTheRank) {
-  const Stack<double> Z = random_stack(false, 20);
-  const Stack<double> even = balanced(Z);
+  const StackedFactors<double> Z = random_stack(false, 20);
+  const StackedFactors<double> even = balanced(Z);
   EXPECT_EQ(even.rank(), 6);
   EXPECT_NEAR((product(even) - product(Z)).norm(), 0, 100 * kEps * Z.U().norm() * Z.V().norm());
 }
 
 TEST(LeadingColumns, AreTheFirstOnesOrAll) {
-  const Stack<double> Z = random_stack(false, 3);
+  const StackedFactors<double> Z = random_stack(false, 3);
   EXPECT_EQ(leading_columns(Z, 2).Z, Z.Z.leftCols(2));
   EXPECT_EQ(leading_columns(Z, 9).Z, Z.Z);
   EXPECT_EQ(leading_columns(Z, 0).rank(), 0);
 }
 
 TEST(SignificantColumns, AreCountedBySingularValues) {
-  Stack<double> Z(4, 4, true, 3);
+  StackedFactors<double> Z(4, 4, true, 3);
   Z.Z(0, 0) = 1;     // singular value 1
   Z.Z(1, 1) = 1e-2;  // 1e-4
   Z.Z(2, 2) = 1e-4;  // 1e-8

@@ -19,7 +19,7 @@ using testing::random_rows;
 
 template <typename Scalar>
 Factorization<Scalar> truth_of(const BasicPlanted<Scalar>& planted, double scale = 1) {
-  const Stack<Scalar> Z = planted.near(0);
+  const StackedFactors<Scalar> Z = planted.near(0);
   const auto& method = method_named(Z.symmetric ? "udu" : "udv");
   const auto weight = static_cast<RealOf<Scalar>>(scale);
   return Factorization<Scalar>(method, Z, Reals<Scalar>::Constant(Z.rank(), weight));
@@ -125,7 +125,7 @@ TYPED_TEST(CertificateOver, DualInfeasibilityIsTheSteepestDirectionLeft) {
 
 TEST(Certificate, OfNothingIsOneAsFarAsTheGradientAtZero) {
   const auto planted = testing::small_symmetric();
-  Stack<double> nothing(30, 30, true, 1);
+  StackedFactors<double> nothing(30, 30, true, 1);
   const Factorization<double> x(method_named("bm"), nothing, Vector<double>::Ones(1));
   const Certificate found = certificate_of(planted.problem, x);
   EXPECT_NEAR(found.dual_infeasibility, 1, 1e-12);
@@ -135,7 +135,7 @@ TEST(Certificate, OfNothingIsOneAsFarAsTheGradientAtZero) {
 TEST(Certificate, OfABestFitOfTooLowARankIsStationary) {
   Matrix<double> B = Matrix<double>::Zero(6, 6);
   B.diagonal() << 5, 3, 2, 0, 0, 0;
-  Stack<double> Z(6, 6, true, 1);
+  StackedFactors<double> Z(6, 6, true, 1);
   Z.Z(0, 0) = 1;
   const Factorization<double> x(method_named("udu"), Z, Vector<double>::Constant(1, 5));
   const Certificate found = certificate_of(full_symmetric(B), x);
@@ -149,7 +149,7 @@ TEST(Certificate, SeesAWeakDirectionBesideStrongOnes) {
   B.diagonal() = -Vector<double>::LinSpaced(300, 0, 1);
   B(0, 0) = 1;
   B(1, 1) = 2e-5;
-  Stack<double> Z(300, 300, true, 1);
+  StackedFactors<double> Z(300, 300, true, 1);
   Z.Z(0, 0) = 1;
   const Factorization<double> x(method_named("udu"), Z, Vector<double>::Ones(1));
   CertificateOptions options;
@@ -165,7 +165,7 @@ TEST(Certificate, KnowsTheRidge) {
   Matrix<double> B = Matrix<double>::Zero(6, 6);
   B.diagonal() << 5, 3, 0.1, 0, 0, 0;
   const double ridge = 0.4;
-  Stack<double> Z(6, 6, true, 2);
+  StackedFactors<double> Z(6, 6, true, 2);
   Z.Z(0, 0) = Z.Z(1, 1) = 1;
   const Vector<double> shrunken = (Vector<double>(2) << 5 - 0.2, 3 - 0.2).finished();
   const Factorization<double> x(method_named("udu"), Z, shrunken);
@@ -179,7 +179,7 @@ TEST(Certificate, MeasuresTheMultiplierOfABindingBall) {
   // X = 2 e1 e1^T with |u| = 1 on the ball, B = 5 e1 e1^T: grad f u d = -3 * 2 u.
   Matrix<double> B = Matrix<double>::Zero(4, 4);
   B(0, 0) = 5;
-  Stack<double> Z(4, 4, true, 1);
+  StackedFactors<double> Z(4, 4, true, 1);
   Z.Z(0, 0) = 1;
   const Factorization<double> x(method_named("udu"), Z, Vector<double>::Constant(1, 2));
   CertificateOptions options;
@@ -194,7 +194,7 @@ TEST(Certificate, MeasuresTheCurvatureOfDeadColumns) {
   Matrix<double> B = Matrix<double>::Zero(4, 4);
   B(0, 0) = 5;
   B(1, 1) = 2;
-  Stack<double> Z(4, 4, true, 2);
+  StackedFactors<double> Z(4, 4, true, 2);
   Z.Z(0, 0) = Z.Z(1, 1) = 1;
   const Factorization<double> x(method_named("udu"), Z, (Vector<double>(2) << 5, 0).finished());
   EXPECT_NEAR(certificate_of(full_symmetric(B), x).dead_curvature, 2.0 / 5, 100 * kEps);

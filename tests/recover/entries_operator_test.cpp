@@ -51,7 +51,7 @@ TEST(EntriesOperator, SymmetricAdjointSharesValuesWithTheMirrorImage) {
 }
 
 // "line: other(entry) ..." for each line of a tile.
-std::string listed(const Lines& lines) {
+std::string listed(const SparseLines& lines) {
   std::string text;
   for (Index i = 0; i < lines.count; ++i) {
     text += std::to_string(i) + ":";
@@ -98,7 +98,7 @@ TEST(EntriesOperator, CountsOnlyParametersThatShow) {
 }
 
 // Column j of J^T J, one unit vector at a time.
-Matrix<double> normal_matrix(const EntriesOperator<double>& op, const Stack<double>& Z) {
+Matrix<double> normal_matrix(const EntriesOperator<double>& op, const StackedFactors<double>& Z) {
   Matrix<double> normal(Z.Z.size(), Z.Z.size());
   for (Index j = 0; j < Z.Z.size(); ++j) {
     RowMatrix<double> unit = RowMatrix<double>::Zero(Z.Z.rows(), Z.rank());
@@ -112,7 +112,7 @@ Matrix<double> normal_matrix(const EntriesOperator<double>& op, const Stack<doub
 class EntriesModel : public ::testing::TestWithParam<bool> {
  protected:
   const EntriesOperator<double> op{random_pattern(9, GetParam() ? 9 : 7, GetParam(), false)};
-  const Stack<double> Z = random_stack(op, 2, 1);
+  const StackedFactors<double> Z = random_stack(op, 2, 1);
   const Matrix<double> normal = normal_matrix(op, Z);
 };
 

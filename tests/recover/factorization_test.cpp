@@ -26,7 +26,7 @@ constexpr Index kRows = 9, kCols = 7;
 
 template <typename Scalar>
 Factorization<Scalar> random_factors(const Method& method, Index columns) {
-  Stack<Scalar> Z(kRows, method.symmetric ? kRows : kCols, method.symmetric, columns);
+  StackedFactors<Scalar> Z(kRows, method.symmetric ? kRows : kCols, method.symmetric, columns);
   Z.Z = random_rows<Scalar>(Z.Z.rows(), columns, 1);
   const Reals<Scalar> d =
       method.diagonal ? random_weights<RealOf<Scalar>>(columns, 2) : Reals<Scalar>::Ones(columns);
@@ -176,7 +176,7 @@ TYPED_TEST(EveryMethod, MagnitudesAreNormsOfTheParts) {
 
 TYPED_TEST(EveryMethod, AbsorbingTheWeightsKeepsTheProduct) {
   this->expect([](const auto& at) {
-    const Stack<TypeParam> Z = at.x.absorbed();
+    const StackedFactors<TypeParam> Z = at.x.absorbed();
     const RowMatrix<TypeParam> X = Z.U() * Z.V().adjoint();
     EXPECT_NEAR((X - product(at.x)).norm(), 0, at.tolerance);
   });
@@ -241,7 +241,7 @@ TYPED_TEST(EveryMethod, ProjectsOntoItsSet) {
 }
 
 TEST(Factorization, BallOfEitherFactorMayBind) {
-  Stack<double> Z(3, 3, false, 1);
+  StackedFactors<double> Z(3, 3, false, 1);
   Z.V().setConstant(1);
   Factorization<double> x(method_named("udv"), Z, Vector<double>::Ones(1));
   EXPECT_TRUE(x.project(1));
@@ -251,7 +251,7 @@ TEST(Factorization, BallOfEitherFactorMayBind) {
 
 TEST(Factorization, RefusesWeightsThatDoNotFitTheColumns) {
   EXPECT_EQ(error_of([] {
-              Factorization<double>(method_named("udu"), Stack<double>(4, 4, true, 3),
+              Factorization<double>(method_named("udu"), StackedFactors<double>(4, 4, true, 3),
                                     Vector<double>::Ones(2));
             }),
             "factorization: U has 3 columns, d has 2 entries");

@@ -29,7 +29,7 @@ Problem golden_problem(const Method& method) {
 Factorization<double> golden_start(const Method& method) {
   const auto folder = data_folder("golden_udu");
   const Index columns = method.symmetric ? 12 : 9;
-  Stack<double> Z(12, columns, method.symmetric, columns);
+  StackedFactors<double> Z(12, columns, method.symmetric, columns);
   Z.U() = read_csv(folder / (method.symmetric ? "symmetric_u0.csv" : "rectangular_u0.csv"));
   if (!method.symmetric) Z.V() = read_csv(folder / "rectangular_v0.csv");
   Vector<double> d = Vector<double>::Ones(columns);

@@ -11,7 +11,7 @@ using testing::small_symmetric;
 
 RecoverOptions gradient_options(Recording record, Index iterations) {
   RecoverOptions options;
-  options.polish = false;
+  options.rank_walk = false;
   options.record = record;
   options.max_iterations = iterations;
   return options;
@@ -51,7 +51,7 @@ TEST(History, IsSpacedLogarithmically) {
 TEST(History, IsEmptyWhereAsked) {
   RecoverOptions options = gradient_options(Recording::kNone, 100);
   EXPECT_TRUE(recover(small_symmetric().problem, options).history.empty());
-  options.polish = true;
+  options.rank_walk = true;
   EXPECT_TRUE(recover(small_symmetric().problem, options).history.empty());
 }
 

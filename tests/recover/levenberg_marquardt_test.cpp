@@ -27,7 +27,7 @@ void PrintTo(const FitCase& item, std::ostream* out) {
   *out << item.name;
 }
 
-double half_squared_residual(const Problem& problem, const Stack<double>& Z) {
+double half_squared_residual(const Problem& problem, const StackedFactors<double>& Z) {
   Vector<double> y;
   apply_stack(*problem.op, Z, y);
   return 0.5 * (y - problem.b).squaredNorm();
@@ -41,7 +41,7 @@ class LevenbergMarquardt : public ::testing::TestWithParam<FitCase> {
 };
 
 TEST_P(LevenbergMarquardt, ReachesZeroResidualNearTheTruth) {
-  Stack<double> Z = planted.near(0.05);
+  StackedFactors<double> Z = planted.near(0.05);
   const FitSummary summary = fit_factors(*problem.op, problem.b, Z, options);
   EXPECT_LE(std::sqrt(2 * summary.objective), 1e-12 * problem.b.norm());
   const Vector<double> ones = Vector<double>::Ones(Z.rank());
@@ -50,7 +50,7 @@ TEST_P(LevenbergMarquardt, ReachesZeroResidualNearTheTruth) {
 }
 
 TEST_P(LevenbergMarquardt, NeverRaisesTheObjective) {
-  Stack<double> Z(problem.op->rows(), problem.op->cols(), problem.op->symmetric(), 2);
+  StackedFactors<double> Z(problem.op->rows(), problem.op->cols(), problem.op->symmetric(), 2);
   Z.Z = 0.3 * random_rows(Z.Z.rows(), 2, 5);
   double last = half_squared_residual(problem, Z);
   options.max_outer = 25;
@@ -64,7 +64,7 @@ TEST_P(LevenbergMarquardt, NeverRaisesTheObjective) {
 }
 
 TEST_P(LevenbergMarquardt, SummaryAgreesWithRecomputedValues) {
-  Stack<double> Z = planted.near(0.5);
+  StackedFactors<double> Z = planted.near(0.5);
   options.max_outer = 3;
   const FitSummary summary = fit_factors(*problem.op, problem.b, Z, options);
   const double objective = half_squared_residual(problem, Z);
@@ -81,7 +81,7 @@ TEST_P(LevenbergMarquardt, SummaryAgreesWithRecomputedValues) {
 }
 
 TEST_P(LevenbergMarquardt, EndsAtAStationaryPointOfTheRidgedObjective) {
-  Stack<double> Z = planted.near(0.1);
+  StackedFactors<double> Z = planted.near(0.1);
   options.ridge = 0.01 * problem.op->mean_gain() * Z.Z.squaredNorm();
   options.small_gain = 1e-13;
   options.max_outer = 100;
@@ -95,7 +95,7 @@ TEST_P(LevenbergMarquardt, EndsAtAStationaryPointOfTheRidgedObjective) {
 }
 
 TEST_P(LevenbergMarquardt, StopsWhenTheMonitorSaysSo) {
-  Stack<double> Z = planted.near(0.5);
+  StackedFactors<double> Z = planted.near(0.5);
   const FitSummary summary =
       fit_factors(*problem.op, problem.b, Z, options, [](const FitStep&) { return false; });
   EXPECT_TRUE(summary.stopped);
@@ -103,7 +103,7 @@ TEST_P(LevenbergMarquardt, StopsWhenTheMonitorSaysSo) {
 }
 
 TEST_P(LevenbergMarquardt, ReportsItsSteps) {
-  Stack<double> Z = planted.near(0.5);
+  StackedFactors<double> Z = planted.near(0.5);
   options.max_outer = 1;
   fit_factors(*problem.op, problem.b, Z, options, [&](const FitStep& step) {
     EXPECT_EQ(step.rank, 2);
@@ -131,7 +131,7 @@ TYPED_TEST_SUITE(FitOver, testing::EveryScalar, testing::ScalarName);
 TYPED_TEST(FitOver, EndsAtTheRoundingOfTheMeasurements) {
   const auto planted = testing::planted_places<TypeParam>(25, 20, false, 2, 4);
   const auto& [op, b] = planted.problem;
-  Stack<TypeParam> Z = planted.near(0.3);
+  StackedFactors<TypeParam> Z = planted.near(0.3);
   const FitSummary first = fit_factors(*op, b, Z, {});
   EXPECT_LE(std::sqrt(2 * first.objective), std::max(1e-13, 8 * kEpsilon<TypeParam>) * b.norm());
   const FitSummary again = fit_factors(*op, b, Z, {});
@@ -140,7 +140,7 @@ TYPED_TEST(FitOver, EndsAtTheRoundingOfTheMeasurements) {
 
 TEST(FitOptions, ResidualTargetEndsTheFit) {
   const auto planted = planted_entries(25, 25, true, 2, 4);
-  Stack<double> Z = planted.near(0.3);
+  StackedFactors<double> Z = planted.near(0.3);
   FitOptions options;
   options.residual_target = 1e-3;
   const FitSummary summary = fit_factors(*planted.problem.op, planted.problem.b, Z, options);
@@ -151,7 +151,7 @@ TEST(FitOptions, ResidualTargetEndsTheFit) {
 
 TEST(FitOptions, GradientTargetEndsTheFit) {
   const auto planted = planted_entries(25, 25, true, 2, 4);
-  Stack<double> Z = planted.near(0.3);
+  StackedFactors<double> Z = planted.near(0.3);
   FitOptions options;
   options.gradient_target = 1;
   const FitSummary summary = fit_factors(*planted.problem.op, planted.problem.b, Z, options);

@@ -37,7 +37,7 @@ TYPED_TEST(LinearizationLaw, PreconditionerIsSymmetricAndDefinite) {
 // Rows of U times (gain V^* V + damping I)^-1, rows of V times (gain U^* U + damping I)^-1.
 TYPED_TEST(LinearizationLaw, GenericPreconditionerIsThatOfAnIsometry) {
   const auto op = make_dense<TypeParam>(kSmallOperator, 9, false);
-  const Stack<TypeParam> Z = random_stack<TypeParam>(*op, 3, 24);
+  const StackedFactors<TypeParam> Z = random_stack<TypeParam>(*op, 3, 24);
   const auto R = random_rows<TypeParam>(Z.Z.rows(), 3, 25);
   const auto model = op->linearize(Z);
   const double damping = model->mean_diagonal();
@@ -66,7 +66,7 @@ template <typename Scalar>
 std::vector<RowMatrix<Scalar>> products(const MeasurementOperator<Scalar>& op, Index width,
                                         int threads) {
   const ThreadCount guard(threads);
-  const Stack<Scalar> Z = random_stack(op, width, 22);
+  const StackedFactors<Scalar> Z = random_stack(op, width, 22);
   const auto model = op.linearize(Z);
   RowMatrix<Scalar> normal, preconditioned;
   model->normal_product(random_rows<Scalar>(Z.Z.rows(), width, 23), normal);

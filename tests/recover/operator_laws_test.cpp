@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "support/every_scalar.hpp"
 #include "support/operator_registry.hpp"
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/require.hpp"
 #include "support/csv.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv {
 

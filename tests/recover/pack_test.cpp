@@ -111,7 +111,8 @@ TEST(WithWidth, KnowsWidthsUpToTheLargestFixedOne) {
 
 TEST(WithWidth, KnowsNoWidthOfComplexRows) {
   for (Index width = 0; width <= kMaxFixedWidth; ++width)
-    with_width<std::complex<double>>(width, [&](auto fixed) { EXPECT_EQ(decltype(fixed)::value, 0); });
+    with_width<std::complex<double>>(width,
+                                     [&](auto fixed) { EXPECT_EQ(decltype(fixed)::value, 0); });
 }
 
 TEST(WithWidth, CallsOnceWithZeroForAllOtherWidths) {

@@ -2,12 +2,13 @@
 // Phase retrieval that is stopped and resumed ends with the same bits.
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "io/temporary_files.hpp"
 #include "support/resumed_runs.hpp"
 #include "udv/core/checkpoint.hpp"
+#include "udv/jobs/write_run.hpp"
 #include "udv/recover/operators/rank_one.hpp"
 #include "udv/recover/phase.hpp"
-#include "udv/recover/run_folder.hpp"
 
 namespace udv {
 namespace {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "recover/split.hpp"
 #include "support/operator_laws.hpp"
 
 namespace udv {

@@ -53,7 +53,7 @@ TEST(ProjectedGradient, KeepsToItsConstraintSet) {
     options.alpha = 0.7;
     auto state = start_of(method, problem, 10);
     const auto feasible = [&](const GradientState& now) {
-      const Stack<double>& Z = now.factors.stack();
+      const StackedFactors<double>& Z = now.factors.stack();
       const double reach = 0.7 * (1 + 100 * kEps);
       return !method.diagonal || (Z.U().norm() <= reach && Z.V().norm() <= reach &&
                                   (now.factors.d().array() >= 0).all());
@@ -127,7 +127,7 @@ TEST(ProjectedGradient, GoesOnToTheSameBits) {
 TEST(ProjectedGradient, DropsDeadColumnsAndRemembersTheNamesOfTheOthers) {
   const Method& method = method_named("udu");
   const Problem problem = small_problem(method);
-  Stack<double> Z(12, 12, true, 6);
+  StackedFactors<double> Z(12, 12, true, 6);
   Z.Z = 0.2 * random_rows(12, 6, 2);
   Z.Z.col(1).setZero();
   Z.Z.col(4).setZero();
@@ -145,7 +145,7 @@ TEST(ProjectedGradient, KeepsLongColumnsWhoseWeightIsZero) {
   // long: a later gradient may bring it back.
   const Method& method = method_named("udu");
   const Problem problem = completion({3, 3, true, {0, 1, 2}, {0, 1, 2}, {4, 0, -1}});
-  Stack<double> Z(3, 3, true, 2);
+  StackedFactors<double> Z(3, 3, true, 2);
   Z.Z(0, 0) = 0.9;
   Z.Z(2, 1) = 0.4;
   auto state = ProjectedGradient<double>::start(
@@ -159,7 +159,7 @@ TEST(ProjectedGradient, KeepsLongColumnsWhoseWeightIsZero) {
 
 /// Columns: 0 and 4 alive; 1: u = v = 0; 2: u = d = 0; 3: v = d = 0.
 Factorization<double> with_inert_columns() {
-  Stack<double> Z(12, 10, false, 5);
+  StackedFactors<double> Z(12, 10, false, 5);
   Z.Z = 0.1 * random_rows(22, 5, 3);
   Vector<double> d = Vector<double>::Ones(5);
   Z.Z.col(1).setZero();
@@ -174,7 +174,7 @@ TEST(InertColumns, AreThoseWithTwoFactorsGone) {
 }
 
 TEST(InertColumns, DoNotIncludeThoseWithOneFactorLeftToGrow) {
-  Stack<double> Z(12, 10, false, 3);
+  StackedFactors<double> Z(12, 10, false, 3);
   Z.Z = random_rows(22, 3, 4);
   Z.U().col(1).setZero();
   Vector<double> d = Vector<double>::Ones(3);

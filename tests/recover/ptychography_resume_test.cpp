@@ -2,11 +2,12 @@
 // Ptychography that is stopped and resumed ends with the same bits.
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "io/temporary_files.hpp"
 #include "support/microscope.hpp"
 #include "support/resumed_runs.hpp"
+#include "udv/jobs/write_run.hpp"
 #include "udv/recover/ptychography.hpp"
-#include "udv/recover/run_folder.hpp"
 
 namespace udv {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/solver/rank_walk.hpp"
+#include "recover/solver/rank_walk.hpp"
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST(RankWalk, FindsTheSmallestExactRank) {
 }
 
 TEST(RankWalk, ComesDownFromAStartOfTooManyColumns) {
-  Stack<double> start(40, 30, false, 6);
+  StackedFactors<double> start(40, 30, false, 6);
   start.Z = random_rows(70, 6, 1);
   const auto outcome = walk_of(exact_problem()).run(start);
   EXPECT_EQ(outcome.fit.Z.rank(), 3);
@@ -112,7 +112,7 @@ TEST(RankWalk, KnownNoiseDecidesWhatIsExact) {
 TEST(RankWalk, HeldOutErrorReplacesTheScore) {
   // An error that likes rank 1 best.
   Walk walk = walk_of(noisy_problem());
-  walk.set_held_out([](const Stack<double>& Z) { return std::abs(Z.rank() - 1.0); });
+  walk.set_held_out([](const StackedFactors<double>& Z) { return std::abs(Z.rank() - 1.0); });
   const auto outcome = walk.run(std::nullopt);
   EXPECT_EQ(outcome.fit.Z.rank(), 1);
   for (const auto& [rank, score] : outcome.scores) EXPECT_EQ(score, std::abs(rank - 1.0));

@@ -16,7 +16,7 @@ using testing::ThreadCount;
 
 RecoverOptions gradient_options() {
   RecoverOptions options;
-  options.polish = false;
+  options.rank_walk = false;
   options.max_iterations = 300;
   return options;
 }

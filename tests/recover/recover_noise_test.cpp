@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "recover/split.hpp"
 #include "support/planted_problems.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
 
@@ -22,7 +23,7 @@ double root_mean_square(const Vector<double>& b) {
 
 /// The error of the least-squares fit that is told the rank and starts at the truth.
 double oracle_error(const PlantedProblem& planted) {
-  Stack<double> Z = planted.near(0);
+  StackedFactors<double> Z = planted.near(0);
   FitOptions options;
   options.small_gain = 1e-10;
   fit_factors(*planted.problem.op, planted.problem.b, Z, options);
@@ -121,7 +122,7 @@ TEST_P(Noisy, LargestRankIsRespected) {
   for (const bool polish : {true, false}) {
     RecoverOptions options;
     options.max_rank = 2;
-    options.polish = polish;
+    options.rank_walk = polish;
     options.max_iterations = polish ? 0 : 500;
     const Recovery found = recover(planted(0, 1).problem, options);
     EXPECT_EQ(found.rank, 2);

@@ -16,7 +16,7 @@ using testing::PlantedProblem;
 RecoverOptions paper_options(const std::string& method, Index iterations) {
   RecoverOptions options;
   options.method = method;
-  options.polish = false;
+  options.rank_walk = false;
   options.step = 0.1;
   options.alpha = 1;
   options.scale_rule = ScaleRule::kUnit;
@@ -94,7 +94,7 @@ TEST_P(PaperMode, ReportsItsSettings) {
   const Recovery found = recover(planted.problem, paper_options(GetParam(), 20));
   EXPECT_EQ(found.step, 0.1);
   EXPECT_EQ(found.alpha, 1);
-  EXPECT_FALSE(found.polished);
+  EXPECT_FALSE(found.by_rank_walk);
   EXPECT_EQ(found.iterations, 20);
   EXPECT_EQ(found.stop_reason, StopReason::kIterationLimit);
 }

@@ -5,6 +5,7 @@
 #include <Eigen/SVD>
 #include <functional>
 
+#include "core/require.hpp"
 #include "support/operator_laws.hpp"
 #include "support/planted_problems.hpp"
 
@@ -90,7 +91,7 @@ TEST_P(PlantedMatrix, SizesAndNamesAreThoseOfTheProblem) {
   EXPECT_EQ(found.cols, problem.op->cols());
   EXPECT_EQ(found.measurements, problem.b.size());
   EXPECT_EQ(found.symmetric, problem.op->symmetric());
-  EXPECT_TRUE(found.polished);
+  EXPECT_TRUE(found.by_rank_walk);
   const std::string expected = found.symmetric ? "udu" : "udv";
   EXPECT_EQ(found.method, GetParam().method == "auto" ? expected : GetParam().method);
 }

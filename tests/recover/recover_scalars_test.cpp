@@ -105,7 +105,7 @@ TYPED_TEST(RecoverOver, HoldsOutWholeMeasurements) {
 
 TYPED_TEST(RecoverOver, GradientAloneLowersTheObjective) {
   RecoverOptions options;
-  options.polish = false;
+  options.rank_walk = false;
   options.max_iterations = 300;
   options.record = Recording::kEvery;
   for (const auto& planted : {this->rectangular(), this->symmetric()}) {
@@ -134,7 +134,7 @@ TYPED_TEST(RecoverOver, ResumesToTheSameBits) {
   const auto planted = this->rectangular();
   for (const bool polish : {true, false}) {
     RecoverOptions options;
-    options.polish = polish;
+    options.rank_walk = polish;
     options.max_iterations = polish ? 0 : 100;
     std::string saved;
     EXPECT_EQ(this->interrupted(planted.problem, options, 5, saved).stop_reason,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/solver/solve_state.hpp"
+#include "recover/solver/solve_state.hpp"
 
 #include <gtest/gtest.h>
 
+#include "core/require.hpp"
 #include "support/planted_problems.hpp"
 
 namespace udv {
@@ -92,7 +93,7 @@ void PrintTo(const ResumeCase& item, std::ostream* out) {
 
 RecoverOptions gradient_options(std::optional<double> step, Recording record) {
   RecoverOptions options;
-  options.polish = false;
+  options.rank_walk = false;
   options.step = step;
   options.record = record;
   options.max_iterations = 200;
@@ -208,7 +209,7 @@ TEST_F(Mismatch, OfOptionsIsRefused) {
   others[4].scale_rule = ScaleRule::kUnit;
   others[5].init_norm = 1;
   others[6].tolerance = 1e-6;
-  others[7].polish = false;
+  others[7].rank_walk = false;
   others[8].start = Start::kDynamics;
   others[9].noise_sigma = 0.1;
   others[10].shrinkage = false;

@@ -15,7 +15,7 @@ using testing::random_rows;
 using testing::random_vector;
 
 Factorization<double> point(std::uint64_t seed) {
-  Stack<double> Z(5, 5, true, 3);
+  StackedFactors<double> Z(5, 5, true, 3);
   Z.Z = random_rows(5, 3, seed);
   return Factorization<double>(method_named("udu"), Z, random_vector(3, seed + 100));
 }

@@ -12,7 +12,7 @@ using testing::small_symmetric;
 
 RecoverOptions gradient_options(Index iterations = 200) {
   RecoverOptions options;
-  options.polish = false;
+  options.rank_walk = false;
   options.max_iterations = iterations;
   return options;
 }
@@ -85,7 +85,7 @@ class Stopped : public ::testing::TestWithParam<bool> {
  protected:
   RecoverOptions options() const {
     RecoverOptions chosen = gradient_options();
-    chosen.polish = GetParam();
+    chosen.rank_walk = GetParam();
     chosen.max_iterations = GetParam() ? 0 : 200;
     return chosen;
   }

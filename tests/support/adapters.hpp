@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/require.hpp"
 #include "support/random_data.hpp"
 #include "udv/net/adapter.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::testing {

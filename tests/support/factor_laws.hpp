@@ -21,7 +21,7 @@ struct FactorDirection {
 template <typename Scalar>
 Factorization<Scalar> moved(const Factorization<Scalar>& x, const FactorDirection<Scalar>& along,
                             double length) {
-  Stack<Scalar> stack = x.stack();
+  StackedFactors<Scalar> stack = x.stack();
   const auto step = static_cast<RealOf<Scalar>>(length);
   stack.Z += step * along.Z;
   return Factorization<Scalar>(x.method(), stack, x.d() + step * along.d);

@@ -4,23 +4,24 @@
 #include <gtest/gtest.h>
 
 #include "support/operator_laws.hpp"
-#include "udv/recover/factors/stack.hpp"
+#include "udv/recover/factors/stacked_factors.hpp"
 
 /// The laws of an operator's Gauss-Newton model, one call each.
 namespace udv::testing {
 
 template <typename Scalar>
-Stack<Scalar> random_stack(const MeasurementOperator<Scalar>& op, Index rank, std::uint64_t seed) {
-  Stack<Scalar> Z(op.rows(), op.cols(), op.symmetric(), rank);
+StackedFactors<Scalar> random_stack(const MeasurementOperator<Scalar>& op, Index rank,
+                                    std::uint64_t seed) {
+  StackedFactors<Scalar> Z(op.rows(), op.cols(), op.symmetric(), rank);
   Z.Z = random_rows<Scalar>(Z.Z.rows(), rank, seed);
   return Z;
 }
 
 /// J P by a central difference, which is exact for the quadratic map Z -> A(U V^*).
 template <typename Scalar>
-Reals<Scalar> derivative(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z,
+Reals<Scalar> derivative(const MeasurementOperator<Scalar>& op, const StackedFactors<Scalar>& Z,
                          const RowMatrix<Scalar>& P) {
-  Stack<Scalar> forward = Z, backward = Z;
+  StackedFactors<Scalar> forward = Z, backward = Z;
   forward.Z += P;
   backward.Z -= P;
   Reals<Scalar> ahead, behind;
@@ -30,8 +31,8 @@ Reals<Scalar> derivative(const MeasurementOperator<Scalar>& op, const Stack<Scal
 }
 
 template <typename Scalar>
-RowMatrix<Scalar> normal_product(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z,
-                                 const RowMatrix<Scalar>& P) {
+RowMatrix<Scalar> normal_product(const MeasurementOperator<Scalar>& op,
+                                 const StackedFactors<Scalar>& Z, const RowMatrix<Scalar>& P) {
   RowMatrix<Scalar> Y;
   op.linearize(Z)->normal_product(P, Y);
   return Y;
@@ -40,7 +41,7 @@ RowMatrix<Scalar> normal_product(const MeasurementOperator<Scalar>& op, const St
 /// <J P, w> = Re <P, pull_back(w)>.
 template <typename Scalar>
 void expect_pull_back_is_adjoint(const MeasurementOperator<Scalar>& op, Index rank) {
-  const Stack<Scalar> Z = random_stack(op, rank, 11);
+  const StackedFactors<Scalar> Z = random_stack(op, rank, 11);
   const RowMatrix<Scalar> P = random_rows<Scalar>(Z.Z.rows(), rank, 12);
   const Reals<Scalar> w = random_vector<RealOf<Scalar>>(op.num_measurements(), 13);
   RowMatrix<Scalar> G;
@@ -52,7 +53,7 @@ void expect_pull_back_is_adjoint(const MeasurementOperator<Scalar>& op, Index ra
 /// normal_product = J^T (J P).
 template <typename Scalar>
 void expect_normal_product(const MeasurementOperator<Scalar>& op, Index rank) {
-  const Stack<Scalar> Z = random_stack(op, rank, 14);
+  const StackedFactors<Scalar> Z = random_stack(op, rank, 14);
   const RowMatrix<Scalar> P = random_rows<Scalar>(Z.Z.rows(), rank, 15);
   RowMatrix<Scalar> expected;
   pull_back(op, Z, derivative(op, Z, P), expected);
@@ -65,7 +66,7 @@ void expect_normal_product(const MeasurementOperator<Scalar>& op, Index rank) {
 template <typename Scalar>
 void expect_normal_product_symmetric_semidefinite(const MeasurementOperator<Scalar>& op,
                                                   Index rank) {
-  const Stack<Scalar> Z = random_stack(op, rank, 16);
+  const StackedFactors<Scalar> Z = random_stack(op, rank, 16);
   const RowMatrix<Scalar> P = random_rows<Scalar>(Z.Z.rows(), rank, 17);
   const RowMatrix<Scalar> Q = random_rows<Scalar>(Z.Z.rows(), rank, 18);
   const double bound = op.norm_bound() * Z.Z.norm();
@@ -78,7 +79,7 @@ void expect_normal_product_symmetric_semidefinite(const MeasurementOperator<Scal
 /// The preconditioner is symmetric and positive definite for every damping that a fit may use.
 template <typename Scalar>
 void expect_preconditioner_definite(const MeasurementOperator<Scalar>& op, Index rank) {
-  const Stack<Scalar> Z = random_stack(op, rank, 19);
+  const StackedFactors<Scalar> Z = random_stack(op, rank, 19);
   const RowMatrix<Scalar> R = random_rows<Scalar>(Z.Z.rows(), rank, 20);
   const RowMatrix<Scalar> S = random_rows<Scalar>(Z.Z.rows(), rank, 21);
   const auto model = op.linearize(Z);

@@ -27,8 +27,9 @@ struct BasicPlanted {
     return relative_error(found.U, found.d, found.symmetric ? found.U : found.V);
   }
   /// The truth as a stack, moved by Gaussian noise of the given size.
-  Stack<Scalar> near(double noise) const {
-    Stack<Scalar> Z(problem.op->rows(), problem.op->cols(), problem.op->symmetric(), U.cols());
+  StackedFactors<Scalar> near(double noise) const {
+    StackedFactors<Scalar> Z(problem.op->rows(), problem.op->cols(), problem.op->symmetric(),
+                             U.cols());
     Z.U() = U;
     if (!Z.symmetric) Z.V() = V;
     Z.Z += static_cast<RealOf<Scalar>>(noise) * random_rows<Scalar>(Z.Z.rows(), Z.rank(), 77);

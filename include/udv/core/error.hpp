@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -20,19 +19,5 @@ class UDV_EXPORT IoError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-
-/// Joins its arguments into one message.
-template <typename... Parts>
-std::string message(const Parts&... parts) {
-  std::ostringstream text;
-  (text << ... << parts);
-  return text.str();
-}
-
-/// Throws `Error` with the joined message unless the condition holds.
-template <typename Error = InvalidArgument, typename... Parts>
-void require(bool condition, const Parts&... parts) {
-  if (!condition) throw Error(message(parts...));
-}
 
 }  // namespace udv

@@ -31,6 +31,9 @@ class UDV_EXPORT OptionError : public InvalidArgument {
       : InvalidArgument(name.empty() ? problem : name + ": " + problem), name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
+  std::string problem() const {
+    return std::string(what()).substr(name_.empty() ? 0 : name_.size() + 2);
+  }
 
  private:
   std::string name_;

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 // Nothing of LibTorch shows here.
 namespace udv::deep {

@@ -9,7 +9,7 @@
 #include "udv/deep/finetune.hpp"
 #include "udv/jobs/session.hpp"
 #include "udv/net/figures.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 namespace udv::jobs {
 

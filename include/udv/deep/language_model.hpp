@@ -125,7 +125,7 @@ class LanguageModel {
   std::unique_ptr<Parts> parts_;
 };
 
-/// How long sequences are where nobody says it.
+/// The length of sequences: `wanted`, or a default where that is 0.
 Index sequence_length(const text::LlamaConfig& config, Index wanted);
 /// Tokens that an epoch of such a text learns from: those of its whole sequences.
 Index tokens_of_epoch(const std::vector<text::Token>& text, Index sequence);

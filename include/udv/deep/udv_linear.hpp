@@ -65,7 +65,7 @@ class UDVLinearImpl : public TensorModule {
   const net::Variant& variant() const { return *variant_; }
   /// One array of parameters with its constraint set.
   struct Array {
-    net::Block block;
+    net::ParameterBlock block;
     torch::Tensor values;  ///< as registered: rows x cols, or a list for D and biases
   };
   const std::vector<Array>& arrays() const { return arrays_; }

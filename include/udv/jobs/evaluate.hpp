@@ -7,7 +7,7 @@
 #include "udv/core/export.hpp"
 #include "udv/jobs/model_input.hpp"
 #include "udv/net/dataset.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 namespace udv::jobs {
 

@@ -10,7 +10,7 @@
 #include "udv/core/export.hpp"
 #include "udv/jobs/session.hpp"
 #include "udv/net/adapter.hpp"
-#include "udv/net/network_file.hpp"
+#include "udv/net/files/network_file.hpp"
 #include "udv/net/prune_budget.hpp"
 #include "udv/net/tensor_pruning.hpp"
 

@@ -30,7 +30,7 @@ struct UDV_EXPORT PtychographyJobOptions {
   Index held_out = 0;            ///< images that are not used but predicted
   bool drop_bad = false;         ///< leave out images that are empty, saturated or contradict
   std::vector<Index> snapshots;  ///< iterations to draw (gradient method)
-  RecoverOptions method;         ///< a method, a step or no polish: the paper's algorithm
+  RecoverOptions method;         ///< a method, a step or no rank walk: the paper's algorithm
 };
 UDV_EXPORT void describe(OptionTable& table, PtychographyJobOptions& options);
 

@@ -10,7 +10,7 @@
 #include "udv/jobs/session.hpp"
 #include "udv/net/data_source.hpp"
 #include "udv/net/figures.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace udv::jobs {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "udv/core/export.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 namespace udv::net {
 

@@ -20,7 +20,7 @@ struct Sizes {
 UDV_EXPORT std::string to_string(const Sizes& sizes);
 
 /// One array of parameters of a network: rows x cols at `offset` of the array of all.
-struct UDV_EXPORT Block {
+struct UDV_EXPORT ParameterBlock {
   std::string name;  ///< "U.weight", "U.bias", "D.weight", ...
   LayerKind kind = LayerKind::kDense;
   bool is_bias = false;
@@ -46,13 +46,13 @@ class UDV_EXPORT Network {
   const Vector<Real>& parameters() const { return parameters_; }
   Index num_parameters() const { return parameters_.size(); }
 
-  const std::vector<Block>& blocks() const { return blocks_; }
+  const std::vector<ParameterBlock>& blocks() const { return blocks_; }
   /// Nullptr where there is none.
-  const Block* find(std::string_view name) const;
-  Eigen::Map<RowMatrix<Real>> at(const Block& block) {
+  const ParameterBlock* find(std::string_view name) const;
+  Eigen::Map<RowMatrix<Real>> at(const ParameterBlock& block) {
     return {parameters_.data() + block.offset, block.rows, block.cols};
   }
-  Eigen::Map<const RowMatrix<Real>> at(const Block& block) const {
+  Eigen::Map<const RowMatrix<Real>> at(const ParameterBlock& block) const {
     return {parameters_.data() + block.offset, block.rows, block.cols};
   }
 
@@ -79,7 +79,7 @@ class UDV_EXPORT Network {
   bool bias_;
   std::vector<std::shared_ptr<const Layer<Real>>> layers_;
   std::vector<Index> offsets_;  // of each layer's parameters
-  std::vector<Block> blocks_;
+  std::vector<ParameterBlock> blocks_;
   Vector<Real> parameters_;
 };
 

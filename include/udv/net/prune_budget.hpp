@@ -9,7 +9,7 @@
 
 #include "udv/core/export.hpp"
 #include "udv/net/data_source.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 #include "udv/net/prune.hpp"
 #include "udv/net/prune_curve.hpp"
 #include "udv/net/trainer.hpp"

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "udv/core/entries.hpp"
@@ -36,23 +37,21 @@ UDV_EXPORT BasicProblem<Scalar> quadratic_sensing(RowMatrix<Scalar> vectors, Rea
 
 /// The same for any dense matrix and vector of Eigen: column-major ones, maps, blocks, expressions.
 template <typename Measurements, typename Values>
-BasicProblem<typename Measurements::Scalar> sensing(const Eigen::MatrixBase<Measurements>& A,
-                                                    const Eigen::MatrixBase<Values>& b, Index rows,
-                                                    Index cols, bool symmetric = false) {
+requires(!std::is_same_v<Measurements, RowMatrix<typename Measurements::Scalar>>)
+    BasicProblem<typename Measurements::Scalar> sensing(const Eigen::MatrixBase<Measurements>& A,
+                                                        const Eigen::MatrixBase<Values>& b,
+                                                        Index rows, Index cols,
+                                                        bool symmetric = false) {
   using Scalar = typename Measurements::Scalar;
   return sensing<Scalar>(RowMatrix<Scalar>(A), Reals<Scalar>(b), rows, cols, symmetric);
 }
 template <typename Vectors, typename Values>
-BasicProblem<typename Vectors::Scalar> quadratic_sensing(const Eigen::MatrixBase<Vectors>& W,
-                                                         const Eigen::MatrixBase<Values>& b) {
+requires(!std::is_same_v<Vectors, RowMatrix<typename Vectors::Scalar>>)
+    BasicProblem<typename Vectors::Scalar> quadratic_sensing(const Eigen::MatrixBase<Vectors>& W,
+                                                             const Eigen::MatrixBase<Values>& b) {
   using Scalar = typename Vectors::Scalar;
   return quadratic_sensing<Scalar>(RowMatrix<Scalar>(W), Reals<Scalar>(b));
 }
-
-/// Measurements that are used and measurements that are held out, chosen by the seed.
-template <typename Scalar>
-UDV_EXPORT std::pair<BasicProblem<Scalar>, BasicProblem<Scalar>> split(
-    const BasicProblem<Scalar>& problem, double held_out_share, std::uint64_t seed);
 
 /// A made-up problem whose answer is known.
 struct PlantedOptions {

@@ -7,8 +7,8 @@
 #include "udv/core/export.hpp"
 #include "udv/recover/problem.hpp"
 #include "udv/recover/solver/options.hpp"
+#include "udv/recover/solver/projected_gradient.hpp"
 #include "udv/recover/solver/recovery.hpp"
-#include "udv/recover/solver/solve_state.hpp"
 
 namespace udv {
 
@@ -28,7 +28,7 @@ UDV_EXPORT void check(const BasicProblem<Scalar>& problem, const RecoverOptions&
 
 /// Recovers a low-rank X from its measurements. With the default options nothing is to be chosen:
 /// a walk in the rank with second-order fits finds the smallest rank that explains the data, and
-/// the answer comes with a certificate. With `polish` off it is projected gradient alone.
+/// the answer comes with a certificate. Without `rank_walk` it is projected gradient alone.
 /// Same problem, options and seed: same bits, for any number of threads.
 template <typename Scalar>
 BasicRecovery<Scalar> recover(const BasicProblem<Scalar>& problem,

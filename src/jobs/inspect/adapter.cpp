@@ -3,7 +3,7 @@
 
 #include "jobs/inspect/kinds.hpp"
 #include "udv/core/text.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 #include "udv/net/head.hpp"
 
 namespace udv::jobs {

@@ -6,12 +6,12 @@
 #include <complex>
 
 #include "core/archive.hpp"
+#include "core/require.hpp"
 #include "jobs/inspect/kinds.hpp"
-#include "udv/core/error.hpp"
+#include "recover/solver/solve_state.hpp"
 #include "udv/core/text.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/trainer.hpp"
-#include "udv/recover/solver/solve_state.hpp"
 
 namespace udv::jobs {
 namespace {

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "core/require.hpp"
 #include "io/names.hpp"
 #include "io/text.hpp"
 #include "jobs/inspect/kinds.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 namespace udv::jobs {
 namespace {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "core/hash.hpp"
+#include "core/require.hpp"
 #include "io/mapped_file.hpp"
 #include "io/text.hpp"
 #include "jobs/inspect/kinds.hpp"
@@ -93,7 +94,7 @@ TableFigures read_figures(const std::filesystem::path& path) {
   const io::detail::MappedFile file = io::detail::map_file(path, "a table");
   require<IoError>(file.bytes.find('\0') == file.bytes.npos, path.string(),
                    ": binary data found (a zero byte), lines of text expected");
-  io::detail::Lines lines(path.string(), file.bytes);
+  io::detail::LineReader lines(path.string(), file.bytes);
   std::vector<std::string_view> fields;
   TableFigures table;
   char separator = ',';

@@ -3,9 +3,9 @@
 
 #include "jobs/inspect/kinds.hpp"
 #include "udv/io/onnx.hpp"
-#include "udv/net/adapter_file.hpp"
 #include "udv/net/figures.hpp"
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 namespace udv::jobs {
 namespace {

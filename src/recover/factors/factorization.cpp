@@ -5,12 +5,13 @@
 #include <cmath>
 
 #include "core/clones.hpp"
+#include "core/columns.hpp"
 #include "core/instantiate.hpp"
+#include "core/projections.hpp"
+#include "core/require.hpp"
+#include "core/sums.hpp"
 #include "recover/kernels/pack.hpp"
-#include "udv/core/columns.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
-#include "udv/core/projections.hpp"
 #include "udv/core/random.hpp"
 
 namespace udv {
@@ -78,7 +79,7 @@ Reals<Scalar> column_norms(const ConstRows<Scalar>& U) {
 
 // products and G of weigh_columns, for rows that fit into registers.
 template <int K, typename Scalar>
-UDV_CLONED void weigh_short_rows(const Stack<Scalar>& Z, const Scalar* weights,
+UDV_CLONED void weigh_short_rows(const StackedFactors<Scalar>& Z, const Scalar* weights,
                                  RowMatrix<Scalar>& G, Scalar* products) {
   PackedRow<Scalar, K> sum, weight;
   sum.clear();
@@ -93,8 +94,8 @@ UDV_CLONED void weigh_short_rows(const Stack<Scalar>& Z, const Scalar* weights,
 
 // products = column sums of Re conj(U) o G over the rows of U, then G = G diag(weights).
 template <typename Scalar>
-void weigh_columns(const Stack<Scalar>& Z, const Reals<Scalar>& weights, RowMatrix<Scalar>& G,
-                   Reals<Scalar>& products) {
+void weigh_columns(const StackedFactors<Scalar>& Z, const Reals<Scalar>& weights,
+                   RowMatrix<Scalar>& G, Reals<Scalar>& products) {
   const Index k = Z.rank();
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
@@ -125,7 +126,8 @@ Factorization<Scalar>::Factorization(const Method& method, Index rows, Index col
 }
 
 template <typename Scalar>
-Factorization<Scalar>::Factorization(const Method& method, Stack<Scalar> Z, Reals<Scalar> d)
+Factorization<Scalar>::Factorization(const Method& method, StackedFactors<Scalar> Z,
+                                     Reals<Scalar> d)
     : method_(&method), Z_(std::move(Z)), d_(std::move(d)) {
   require(Z_.rank() == d_.size(), "factorization: U has ", Z_.rank(), " columns, d has ", d_.size(),
           " entries");
@@ -217,8 +219,8 @@ FactoredSvd<Scalar> Factorization<Scalar>::svd() const {
 }
 
 template <typename Scalar>
-Stack<Scalar> Factorization<Scalar>::absorbed() const {
-  Stack<Scalar> result = Z_;
+StackedFactors<Scalar> Factorization<Scalar>::absorbed() const {
+  StackedFactors<Scalar> result = Z_;
   result.Z = result.Z * d_.cwiseSqrt().template cast<Scalar>().asDiagonal();
   return result;
 }

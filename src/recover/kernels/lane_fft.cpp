@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "core/clones.hpp"
+#include "core/require.hpp"
 #include "recover/kernels/pack.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv {
 namespace {

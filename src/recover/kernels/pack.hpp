@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/sums.hpp"
 #include "udv/core/types.hpp"
 
 /// Short rows in registers. A compiler that sees a loop over 10 doubles leaves them on the stack;

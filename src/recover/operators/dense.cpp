@@ -5,8 +5,8 @@
 
 #include "core/blas.hpp"
 #include "core/instantiate.hpp"
+#include "core/require.hpp"
 #include "recover/operators/scalar_values.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {

@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "core/instantiate.hpp"
+#include "core/require.hpp"
 #include "entries_kernels.hpp"
 #include "entries_linearization.hpp"
 #include "recover/operators/scalar_values.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv {
 namespace {
@@ -42,7 +42,7 @@ void gather(const TiledLines& tiled, const Reals<Scalar>& z, const ConstRows<Sca
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     for (Index t = 0; t < tiled.tiles(); ++t) {
-      const Lines lines = tiled.tile(t);
+      const SparseLines lines = tiled.tile(t);
       kernels::over_lines(lines, k, [&](Index begin, Index end) UDV_CLONED {
         kernels::sum_lines<K, kConjugate>(lines, begin, end, k, values, weight, other.data(),
                                           add || t > 0, out.data());
@@ -64,8 +64,8 @@ constexpr Index kSmallWork = 1 << 15;
 template <int K, typename Scalar>
 class ResidualScatter {
  public:
-  ResidualScatter(const Lines& rows, const Scalar* V, const Scalar* b, Scalar weight, Scalar* z,
-                  Scalar* for_u, Scalar* for_v)
+  ResidualScatter(const SparseLines& rows, const Scalar* V, const Scalar* b, Scalar weight,
+                  Scalar* z, Scalar* for_u, Scalar* for_v)
       : rows_(rows), V_(V), b_(b), weight_(weight), z_(z), for_u_(for_u), for_v_(for_v) {}
 
   // Two entries at a time: their residuals and row sums do not wait for each other.
@@ -106,7 +106,7 @@ class ResidualScatter {
     target.store(for_v_ + j);
   }
 
-  const Lines rows_;
+  const SparseLines rows_;
   const Scalar* V_;
   const Scalar* b_;
   Scalar weight_;
@@ -166,7 +166,7 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scal
   // Only a symmetric map of an unsymmetric U diag(d) V^T needs the mirror image too.
   const bool mirror = this->symmetric() && U.data() != V.data();
   const Reals<Scalar> weights = mirror ? Reals<Scalar>(d / 2) : d;
-  const Lines rows = by_row();
+  const SparseLines rows = by_row();
   y.resize(this->num_measurements());
   Scalar* const values = as_scalars<Scalar>(y.data());
   if (k == 0) y.setZero();  // the kernels write nothing where there is no column
@@ -221,7 +221,7 @@ void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, cons
   } else {
     z = -b;
     Scalar* const values = as_scalars<Scalar>(z.data());
-    const Lines rows = by_row();
+    const SparseLines rows = by_row();
     const auto measure = [&](auto fixed, Index begin, Index end) UDV_INLINE_BODY {
       constexpr int K = decltype(fixed)::value;
       kernels::dot_lines<K>(rows, begin, end, k, U.data(), d.data(), V.data(), true, values);
@@ -241,7 +241,7 @@ double EntriesOperator<Scalar>::mean_gain() const {
 
 template <typename Scalar>
 std::unique_ptr<Linearization<Scalar>> EntriesOperator<Scalar>::linearize(
-    const Stack<Scalar>& Z) const {
+    const StackedFactors<Scalar>& Z) const {
   if constexpr (kIsComplex<Scalar>)
     return MeasurementOperator<Scalar>::linearize(Z);
   else
@@ -271,7 +271,7 @@ std::unique_ptr<MeasurementOperator<Scalar>> EntriesOperator<Scalar>::subset(
     const std::vector<Index>& which) const {
   const auto n = static_cast<size_t>(this->num_measurements() / kParts<Scalar>);
   Indices row(n), col(n);
-  const Lines rows = by_row();
+  const SparseLines rows = by_row();
   for (Index i = 0; i < rows.count; ++i)
     for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
       row[rows.entry[s]] = static_cast<std::int32_t>(i);

@@ -32,7 +32,7 @@ UDV_INLINE void over_chunks(Index width, const Body& body) {
 
 /// out[entry] (+)= sum_c left_ic weights_c conj right_jc for the entries (i, j) of some lines.
 template <int K, typename Scalar>
-UDV_INLINE void dot_lines(const Lines& lines, Index begin, Index end, Index width,
+UDV_INLINE void dot_lines(const SparseLines& lines, Index begin, Index end, Index width,
                           const Scalar* left, const RealOf<Scalar>* weights, const Scalar* right,
                           bool add, Scalar* out) {
   if constexpr (kIsComplex<Scalar>) {
@@ -68,8 +68,9 @@ UDV_INLINE void dot_lines(const Lines& lines, Index begin, Index end, Index widt
 /// target_i (+)= weight sum_s z[entry_s] other_(j_s) over the entries s of lines begin to end;
 /// with conj z where asked for (lines that are columns, of complex numbers).
 template <int K, bool kConjugate, typename Scalar>
-UDV_INLINE void sum_lines(const Lines& lines, Index begin, Index end, Index width, const Scalar* z,
-                          RealOf<Scalar> weight, const Scalar* other, bool add, Scalar* target) {
+UDV_INLINE void sum_lines(const SparseLines& lines, Index begin, Index end, Index width,
+                          const Scalar* z, RealOf<Scalar> weight, const Scalar* other, bool add,
+                          Scalar* target) {
   if constexpr (kIsComplex<Scalar>) {
     for (Index i = begin; i < end; ++i) {
       Eigen::Map<Vector<Scalar>> sum(target + i * width, width);
@@ -113,7 +114,7 @@ UDV_INLINE void sum_lines(const Lines& lines, Index begin, Index end, Index widt
 
 /// Runs body(begin, end) over lines, on several threads where the work is worth it.
 template <typename Body>
-void over_lines(const Lines& lines, Index width, const Body& body) {
+void over_lines(const SparseLines& lines, Index width, const Body& body) {
   constexpr Index kWorkPerBlock = 1 << 15;  // multiply-adds: some 10 microseconds
   const Index work = (lines.size() + 1) * std::max<Index>(width, 1);
   const Index blocks = std::clamp<Index>(work / kWorkPerBlock, 1, 64);
@@ -129,7 +130,7 @@ void measure_and_gather(const EntriesOperator<Scalar>& op, Index k, const Measur
                         Scalar* for_u, Scalar* for_v) {
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
-    const Lines rows = op.by_row();
+    const SparseLines rows = op.by_row();
     const auto row_side = [&](Index begin, Index end) UDV_INLINE_BODY {
       measure(fixed, begin, end);
       sum_lines<K, false>(rows, begin, end, k, z, weight, V, false, for_u);
@@ -142,7 +143,7 @@ void measure_and_gather(const EntriesOperator<Scalar>& op, Index k, const Measur
         row_side(begin, end);
     });
     for (Index t = 0; t < op.by_col().tiles(); ++t) {
-      const Lines cols = op.by_col().tile(t);
+      const SparseLines cols = op.by_col().tile(t);
       over_lines(cols, 2 * k, [&](Index begin, Index end) UDV_CLONED {
         sum_lines<K, kIsComplex<Scalar>>(cols, begin, end, k, z, weight, U, op.symmetric() || t > 0,
                                          for_v);

@@ -74,7 +74,7 @@ void solve_block(const Scalar* factor, const Scalar* rhs, Index k, Scalar* x) {
 
 // Adds to each line's block the outer products of the rows that its entries meet.
 template <typename Scalar>
-void add_blocks(const Lines& lines, const ConstRows<Scalar>& other, bool symmetric,
+void add_blocks(const SparseLines& lines, const ConstRows<Scalar>& other, bool symmetric,
                 Scalar* blocks) {
   const Index k = other.cols();
   with_width<Scalar>(k, [&](auto fixed) {
@@ -95,7 +95,7 @@ void add_blocks(const Lines& lines, const ConstRows<Scalar>& other, bool symmetr
 
 template <typename Scalar>
 EntriesLinearization<Scalar>::EntriesLinearization(const EntriesOperator<Scalar>& op,
-                                                   const Stack<Scalar>& Z)
+                                                   const StackedFactors<Scalar>& Z)
     : op_(op), Z_(Z), measured_(op.num_measurements()) {
   const Index size = packed_size(Z.rank());
   blocks_.setZero(Z.Z.rows(), size);

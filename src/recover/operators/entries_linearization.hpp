@@ -12,7 +12,7 @@ namespace udv {
 template <typename Scalar>
 class EntriesLinearization final : public Linearization<Scalar> {
  public:
-  EntriesLinearization(const EntriesOperator<Scalar>& op, const Stack<Scalar>& Z);
+  EntriesLinearization(const EntriesOperator<Scalar>& op, const StackedFactors<Scalar>& Z);
 
   void normal_product(const RowMatrix<Scalar>& P, RowMatrix<Scalar>& Y) override;
   double mean_diagonal() const override;
@@ -21,7 +21,7 @@ class EntriesLinearization final : public Linearization<Scalar> {
 
  private:
   const EntriesOperator<Scalar>& op_;
-  const Stack<Scalar>& Z_;
+  const StackedFactors<Scalar>& Z_;
   Reals<Scalar> measured_;     // J P
   RowMatrix<Scalar> blocks_;   // one row per line of Z: packed lower triangle of its block
   RowMatrix<Scalar> factors_;  // the same for the Cholesky factors, with inverted diagonal

@@ -37,7 +37,7 @@ class EntryGraph {
   template <typename Visit>
   static void visit_line(const TiledLines& lines, Index line, Index offset, const Visit& visit) {
     for (Index t = 0; t < lines.tiles(); ++t) {
-      const Lines tile = lines.tile(t);
+      const SparseLines tile = lines.tile(t);
       for (auto s = tile.first[line]; s < tile.first[line + 1]; ++s) visit(offset + tile.other[s]);
     }
   }

@@ -9,7 +9,7 @@ namespace udv {
 
 template <typename Scalar>
 GenericLinearization<Scalar>::GenericLinearization(const MeasurementOperator<Scalar>& op,
-                                                   const Stack<Scalar>& Z)
+                                                   const StackedFactors<Scalar>& Z)
     : Z_(Z), op_(op), gain_(static_cast<RealOf<Scalar>>(op.mean_gain() * (Z.symmetric ? 2 : 1))) {
   const auto gram = [](const ConstRows<Scalar>& U) {
     RowMatrix<Scalar> product(U.cols(), U.cols());
@@ -71,8 +71,7 @@ void GenericLinearization<Scalar>::precondition(const RowMatrix<Scalar>& R,
   const Index p = op_.rows();
   lapack::solve_from_right<Scalar>(block_u_, R.topRows(p), Y.topRows(p));
   if (!Z_.symmetric)
-    lapack::solve_from_right<Scalar>(block_v_, R.bottomRows(op_.cols()),
-                                     Y.bottomRows(op_.cols()));
+    lapack::solve_from_right<Scalar>(block_v_, R.bottomRows(op_.cols()), Y.bottomRows(op_.cols()));
 }
 
 #define UDV_INSTANTIATE(Scalar) template class GenericLinearization<Scalar>;

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "core/require.hpp"
 #include "recover/kernels/band_fft.hpp"
 #include "recover/operators/windowed_fourier.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv {
 namespace {

@@ -11,7 +11,7 @@ namespace {
 template <typename Scalar>
 class IntensityLinearization final : public GenericLinearization<Scalar> {
  public:
-  IntensityLinearization(const IntensityOperator<Scalar>& op, const Stack<Scalar>& Z)
+  IntensityLinearization(const IntensityOperator<Scalar>& op, const StackedFactors<Scalar>& Z)
       : GenericLinearization<Scalar>(op, Z), op_(op) {
     op.project(Z.U(), at_);
   }
@@ -57,7 +57,7 @@ void IntensityOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const Cons
 
 template <typename Scalar>
 std::unique_ptr<Linearization<Scalar>> IntensityOperator<Scalar>::linearize(
-    const Stack<Scalar>& Z) const {
+    const StackedFactors<Scalar>& Z) const {
   return std::make_unique<IntensityLinearization<Scalar>>(*this, Z);
 }
 

@@ -2,7 +2,7 @@
 #include "udv/recover/operators/measurement_operator.hpp"
 
 #include "core/instantiate.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/recover/operators/generic_linearization.hpp"
 
 namespace udv {
@@ -23,7 +23,7 @@ void MeasurementOperator<Scalar>::residual_products(const ConstRows<Scalar>& U,
 
 template <typename Scalar>
 std::unique_ptr<Linearization<Scalar>> MeasurementOperator<Scalar>::linearize(
-    const Stack<Scalar>& Z) const {
+    const StackedFactors<Scalar>& Z) const {
   return std::make_unique<GenericLinearization<Scalar>>(*this, Z);
 }
 
@@ -48,7 +48,7 @@ std::unique_ptr<MeasurementOperator<Scalar>> MeasurementOperator<Scalar>::subset
 }
 
 template <typename Scalar>
-void pull_back(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z,
+void pull_back(const MeasurementOperator<Scalar>& op, const StackedFactors<Scalar>& Z,
                const Reals<Scalar>& z, RowMatrix<Scalar>& G) {
   G.resize(Z.Z.rows(), Z.rank());
   if (Z.symmetric) {
@@ -77,11 +77,11 @@ void residual_product(const MeasurementOperator<Scalar>& op, const Reals<Scalar>
   }
 }
 
-#define UDV_INSTANTIATE(Scalar)                                                            \
-  template class MeasurementOperator<Scalar>;                                              \
-  template void pull_back(const MeasurementOperator<Scalar>&, const Stack<Scalar>&,        \
-                          const Reals<Scalar>&, RowMatrix<Scalar>&);                       \
-  template void residual_product(const MeasurementOperator<Scalar>&, const Reals<Scalar>&, \
+#define UDV_INSTANTIATE(Scalar)                                                              \
+  template class MeasurementOperator<Scalar>;                                                \
+  template void pull_back(const MeasurementOperator<Scalar>&, const StackedFactors<Scalar>&, \
+                          const Reals<Scalar>&, RowMatrix<Scalar>&);                         \
+  template void residual_product(const MeasurementOperator<Scalar>&, const Reals<Scalar>&,   \
                                  const Vector<Scalar>&, Vector<Scalar>&);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

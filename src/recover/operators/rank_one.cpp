@@ -5,7 +5,7 @@
 
 #include "core/blas.hpp"
 #include "core/instantiate.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -13,7 +13,7 @@ namespace {
 
 using blas::Form;
 
-// Lines of a product per task, so that a task has some 200,000 multiplications.
+// SparseLines of a product per task, so that a task has some 200,000 multiplications.
 Index block_of(Index work_per_line) {
   return std::max<Index>(16, 200'000 / std::max<Index>(work_per_line, 1));
 }

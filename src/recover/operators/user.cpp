@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
+#include "core/sums.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 

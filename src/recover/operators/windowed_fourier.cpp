@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/clones.hpp"
+#include "core/require.hpp"
 #include "pixel_planes.hpp"
 #include "recover/kernels/pack.hpp"
-#include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {

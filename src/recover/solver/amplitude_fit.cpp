@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/solver/amplitude_fit.hpp"
+#include "recover/solver/amplitude_fit.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
-#include "udv/core/lanczos.hpp"
+#include "core/lanczos.hpp"
+#include "core/sums.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 
@@ -39,7 +40,7 @@ ColumnProducts<Scalar> column_products(const MeasurementOperator<Scalar>& op,
                                        const Reals<Scalar>& residual,
                                        const Factorization<Scalar>& factors, double ridge) {
   ColumnProducts<Scalar> products;
-  const Stack<Scalar>& stack = factors.stack();
+  const StackedFactors<Scalar>& stack = factors.stack();
   products.Z = stack.Z;
   pull_back(op, stack, residual, products.G);
   // pull_back is the gradient of f(U U^T) = 2 A*(r) U where symmetric; Lemma 1 has A*(r) U.

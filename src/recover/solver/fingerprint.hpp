@@ -16,7 +16,7 @@ template <typename Scalar>
 std::uint64_t solve_fingerprint(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                                 std::string_view options) {
   Random random(7, kStreamProbe);
-  Stack<Scalar> probe(op.rows(), op.cols(), op.symmetric(), 1);
+  StackedFactors<Scalar> probe(op.rows(), op.cols(), op.symmetric(), 1);
   random.fill_normal(probe.Z);
   Reals<Scalar> seen;
   apply_stack(op, probe, seen);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
+#include "core/sums.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -150,7 +151,7 @@ template <typename Scalar>
 class FactorModel final : public ResidualModel<Scalar> {
  public:
   FactorModel(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
-              const Stack<Scalar>& at)
+              const StackedFactors<Scalar>& at)
       : op_(op), b_(b), at_(at) {}
 
   void residual(const RowMatrix<Scalar>& Z, Reals<Scalar>& r) const override {
@@ -171,7 +172,7 @@ class FactorModel final : public ResidualModel<Scalar> {
  private:
   const MeasurementOperator<Scalar>& op_;
   const Reals<Scalar>& b_;
-  const Stack<Scalar>& at_;  // holds the Z of the fit
+  const StackedFactors<Scalar>& at_;  // holds the Z of the fit
 };
 
 }  // namespace
@@ -201,7 +202,8 @@ FitSummary minimise(const ResidualModel<Scalar>& model, RowMatrix<Scalar>& Z,
 
 template <typename Scalar>
 FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
-                       Stack<Scalar>& Z, const FitOptions& options, const FitMonitor& monitor) {
+                       StackedFactors<Scalar>& Z, const FitOptions& options,
+                       const FitMonitor& monitor) {
   const FactorModel<Scalar> model(op, b, Z);
   FitMonitor of_stack;
   if (monitor)
@@ -216,7 +218,7 @@ FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar
   template FitSummary minimise(const ResidualModel<Scalar>&, RowMatrix<Scalar>&,            \
                                const FitOptions&, const FitMonitor&);                       \
   template FitSummary fit_factors(const MeasurementOperator<Scalar>&, const Reals<Scalar>&, \
-                                  Stack<Scalar>&, const FitOptions&, const FitMonitor&);
+                                  StackedFactors<Scalar>&, const FitOptions&, const FitMonitor&);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv

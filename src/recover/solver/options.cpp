@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/parse.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/recover/factors/factorization.hpp"
 
 namespace udv {
@@ -71,7 +71,9 @@ void describe(OptionTable& table, RecoverOptions& o) {
       .default_is("100000 gradient steps; no limit for the walk in the rank")
       .keeps_numbers();
   table.add("tolerance", o.tolerance, "Relative residual that counts as exact; auto: 1e-10");
-  table.add("polish", o.polish, "on: walk in the rank with second-order fits; off: gradient alone")
+  table
+      .add("polish", o.rank_walk,
+           "on: walk in the rank with second-order fits; off: gradient alone")
       .as_switch_word();
   table.add("start", o.start, {{"nothing", Start::kNothing}, {"dynamics", Start::kDynamics}},
             "Where the walk starts: nothing, or dynamics (a short gradient run)");

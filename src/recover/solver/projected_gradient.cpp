@@ -5,19 +5,20 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/columns.hpp"
 #include "core/instantiate.hpp"
-#include "udv/core/columns.hpp"
+#include "core/sums.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
 
-constexpr Index kCountEvery = 16;    // iterations between counts of live columns
-constexpr Index kDropEvery = 64;     // iterations between looks for dead columns
-constexpr Index kFirstSettled = 64;  // no run has settled before
-constexpr double kLiveShare = 1e-2;  // of the largest magnitude
+constexpr Index kCountEvery = 16;         // iterations between counts of live columns
+constexpr Index kDropEvery = 64;          // iterations between looks for dead columns
+constexpr Index kFirstSettled = 64;       // no run has settled before
+constexpr double kLiveShare = 1e-2;       // of the largest magnitude
 constexpr double kUndecidedShare = 1e-4;  // between this and live: not decided yet
-constexpr double kDivergence = 1e6;  // times the objective of X = 0
+constexpr double kDivergence = 1e6;       // times the objective of X = 0
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "udv/recover/solver/amplitude_fit.hpp"
+#include "recover/solver/amplitude_fit.hpp"
 
 namespace udv {
 namespace {

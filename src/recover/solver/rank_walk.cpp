@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/solver/rank_walk.hpp"
+#include "recover/solver/rank_walk.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/instantiate.hpp"
-#include "udv/core/lanczos.hpp"
+#include "core/lanczos.hpp"
+#include "core/sums.hpp"
+#include "recover/solver/balance.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
-#include "udv/recover/solver/balance.hpp"
 
 namespace udv {
 namespace {
@@ -121,7 +122,7 @@ RankFit<Scalar> RankWalk<Scalar>::journaled(const Compute& compute) {
 }
 
 template <typename Scalar>
-RankFit<Scalar> RankWalk<Scalar>::refine(Stack<Scalar> Z, const FitOptions& options) {
+RankFit<Scalar> RankWalk<Scalar>::refine(StackedFactors<Scalar> Z, const FitOptions& options) {
   RankFit<Scalar> result;
   result.Z = std::move(Z);
   const FitSummary summary = fit_factors(op_, b_, result.Z, options, monitor_);
@@ -137,7 +138,7 @@ RankFit<Scalar> RankWalk<Scalar>::refine(Stack<Scalar> Z, const FitOptions& opti
 
 // A short ridge homotopy, then the plain least-squares fit.
 template <typename Scalar>
-const RankFit<Scalar>& RankWalk<Scalar>::fit(Stack<Scalar> Z) {
+const RankFit<Scalar>& RankWalk<Scalar>::fit(StackedFactors<Scalar> Z) {
   return record(journaled([&] {
     int outer = 0, inner = 0;
     for (const double share : kHomotopy) {
@@ -156,8 +157,8 @@ const RankFit<Scalar>& RankWalk<Scalar>::fit(Stack<Scalar> Z) {
 // Appends columns along the most negative directions of the gradient, each with the length that
 // is best for it alone. Nothing where no direction lowers f.
 template <typename Scalar>
-std::optional<Stack<Scalar>> RankWalk<Scalar>::with_new_columns(const RankFit<Scalar>& from,
-                                                                Index count) {
+std::optional<StackedFactors<Scalar>> RankWalk<Scalar>::with_new_columns(
+    const RankFit<Scalar>& from, Index count) {
   Reals<Scalar> residual;
   apply_stack(op_, from.Z, residual);
   residual -= b_;
@@ -166,8 +167,8 @@ std::optional<Stack<Scalar>> RankWalk<Scalar>::with_new_columns(const RankFit<Sc
       from.Z.Z.rows(),
       [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op_, residual, x, y); },
       count, std::max(kLanczosSteps, 10 * count), random);
-  Stack<Scalar> column(op_.rows(), op_.cols(), op_.symmetric(), 1);
-  Stack<Scalar> result = from.Z;
+  StackedFactors<Scalar> column(op_.rows(), op_.cols(), op_.symmetric(), 1);
+  StackedFactors<Scalar> result = from.Z;
   for (Index c = 0; c < pairs.values.size(); ++c) {
     column.Z.col(0) = pairs.vectors.col(c);
     Reals<Scalar> measured;
@@ -237,7 +238,7 @@ void RankWalk<Scalar>::settle() {
 // Where the data could be interpolated at a lower rank that the walk skipped, look there too.
 template <typename Scalar>
 RankFit<Scalar> RankWalk<Scalar>::smallest_exact(Index rank) {
-  const Stack<Scalar> balanced_fit = balanced(visited_.at(rank).Z);
+  const StackedFactors<Scalar> balanced_fit = balanced(visited_.at(rank).Z);
   const Index kept = significant_columns(balanced_fit, kNegligible);
   if (kept < rank) {
     const auto& cut = record(
@@ -272,11 +273,11 @@ RankFit<Scalar> RankWalk<Scalar>::shrunken(RankFit<Scalar> fit, RankWalkOutcome<
 }
 
 template <typename Scalar>
-RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<Stack<Scalar>>& start) {
+RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors<Scalar>>& start) {
   RankWalkOutcome<Scalar> outcome;
   outcome.noise_sigma = options_.rule.noise_sigma;
   RankFit<Scalar> nothing;
-  nothing.Z = Stack<Scalar>(op_.rows(), op_.cols(), op_.symmetric(), 0);
+  nothing.Z = StackedFactors<Scalar>(op_.rows(), op_.cols(), op_.symmetric(), 0);
   nothing.objective = 0.5 * b_norm_ * b_norm_;
   record(nothing);
   try {
@@ -303,7 +304,7 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<Stack<Scalar>>
       if (!exact_rank_ && options_.rule.noise_sigma <= 0)
         outcome.noise_sigma = b_norm_ / std::sqrt(static_cast<double>(b_.size()));
     } else {
-      const Stack<Scalar>& best = visited_.at(best_rank()).Z;
+      const StackedFactors<Scalar>& best = visited_.at(best_rank()).Z;
       outcome.fit =
           journaled([&] { return refine(best, final_options(0, largest_ridge_ * best.Z.norm())); });
     }

@@ -3,8 +3,8 @@
 
 #include <chrono>
 
+#include "recover/solver/solve_state.hpp"
 #include "udv/recover/solver/options.hpp"
-#include "udv/recover/solver/solve_state.hpp"
 
 namespace udv {
 

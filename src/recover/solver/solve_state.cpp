@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "udv/recover/solver/solve_state.hpp"
+#include "recover/solver/solve_state.hpp"
 
 #include "core/instantiate.hpp"
 #include "recover/solver/state_archive.hpp"
@@ -12,7 +12,7 @@ void fields(Archive& archive, ColumnHistory& columns) {
 }
 
 template <typename Archive, typename Scalar>
-void fields(Archive& archive, Stack<Scalar>& stack) {
+void fields(Archive& archive, StackedFactors<Scalar>& stack) {
   archive(stack.Z, stack.rows, stack.symmetric);
 }
 

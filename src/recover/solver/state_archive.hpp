@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/archive.hpp"
+#include "core/require.hpp"
 #include "recover/solver/recorder.hpp"
 #include "udv/recover/solver/projected_gradient.hpp"
 
@@ -52,7 +53,7 @@ State state_from_bytes(const std::string& kind, std::string_view bytes) {
 /// Whether a gradient state that was read can be one of a symmetric problem of this size.
 template <typename Scalar>
 bool fits_symmetric(const BasicGradientState<Scalar>& state, Index size) {
-  const Stack<Scalar>& Z = state.factors.stack();
+  const StackedFactors<Scalar>& Z = state.factors.stack();
   return Z.symmetric && Z.rows == size && Z.Z.rows() == size &&
          state.factors.d().size() == Z.Z.cols() &&
          static_cast<Index>(state.names.size()) == Z.Z.cols();

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/columns.hpp"
 #include "core/instantiate.hpp"
-#include "udv/core/columns.hpp"
 
 namespace udv {
 

@@ -9,7 +9,7 @@
 
 #include "udv/core/export.hpp"
 #include "udv/core/spectrum.hpp"
-#include "udv/recover/factors/stack.hpp"
+#include "udv/recover/factors/stacked_factors.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
@@ -43,10 +43,10 @@ class UDV_EXPORT Factorization {
   /// Gaussian U and V, each scaled to Frobenius norm `init_norm`; d = 1.
   Factorization(const Method& method, Index rows, Index cols, Index columns, double init_norm,
                 std::uint64_t seed);
-  Factorization(const Method& method, Stack<Scalar> Z, Reals<Scalar> d);
+  Factorization(const Method& method, StackedFactors<Scalar> Z, Reals<Scalar> d);
 
   const Method& method() const { return *method_; }
-  const Stack<Scalar>& stack() const { return Z_; }
+  const StackedFactors<Scalar>& stack() const { return Z_; }
   const Reals<Scalar>& d() const { return d_; }
   Index columns() const { return d_.size(); }
 
@@ -75,7 +75,7 @@ class UDV_EXPORT Factorization {
   /// SVD of X, or its eigendecomposition where symmetric.
   FactoredSvd<Scalar> svd() const;
   /// sqrt(d) absorbed into U and V: X = U V^*.
-  Stack<Scalar> absorbed() const;
+  StackedFactors<Scalar> absorbed() const;
 
   /// Reads or writes every member, for checkpoints.
   template <typename Archive>
@@ -87,7 +87,7 @@ class UDV_EXPORT Factorization {
 
  private:
   const Method* method_ = nullptr;
-  Stack<Scalar> Z_;
+  StackedFactors<Scalar> Z_;
   Reals<Scalar> d_;
 };
 

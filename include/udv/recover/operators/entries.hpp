@@ -12,7 +12,7 @@ namespace udv {
 
 /// A sparse pattern by lines, which are rows or columns. Line i holds positions first[i] to
 /// first[i+1]: `other` is the index on the other side, `entry` the number of the measurement.
-struct UDV_EXPORT Lines {
+struct UDV_EXPORT SparseLines {
   Index count;
   const std::int32_t *first, *other, *entry;
   Index size() const { return first[count] - first[0]; }
@@ -29,7 +29,7 @@ class UDV_EXPORT TiledLines {
 
   Index lines() const { return lines_; }
   Index tiles() const { return tiles_; }
-  Lines tile(Index t) const {
+  SparseLines tile(Index t) const {
     return {lines_, first_.data() + t * lines_, other_.data(), entry_.data()};
   }
   /// Measurements in line i.
@@ -64,7 +64,7 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   double mean_gain() const override;
   double norm_bound() const override { return 1.0; }
   Index parts() const override { return kParts<Scalar>; }
-  std::unique_ptr<Linearization<Scalar>> linearize(const Stack<Scalar>& Z) const override;
+  std::unique_ptr<Linearization<Scalar>> linearize(const StackedFactors<Scalar>& Z) const override;
   /// sum_i min(k, entries of line i) - k^2 (symmetric: - k (k - 1) / 2): a line with fewer than k
   /// entries has only so many parameters that show.
   double degrees_of_freedom(Index rank) const override;
@@ -75,7 +75,7 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;
 
-  Lines by_row() const { return by_row_.tile(0); }
+  SparseLines by_row() const { return by_row_.tile(0); }
   const TiledLines& by_col() const { return by_col_; }
 
  private:

@@ -13,7 +13,7 @@ namespace udv {
 template <typename Scalar>
 class UDV_EXPORT GenericLinearization : public Linearization<Scalar> {
  public:
-  GenericLinearization(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z);
+  GenericLinearization(const MeasurementOperator<Scalar>& op, const StackedFactors<Scalar>& Z);
 
   void normal_product(const RowMatrix<Scalar>& P, RowMatrix<Scalar>& Y) override;
   double mean_diagonal() const override;
@@ -21,7 +21,7 @@ class UDV_EXPORT GenericLinearization : public Linearization<Scalar> {
   void precondition(const RowMatrix<Scalar>& R, RowMatrix<Scalar>& Y) const override;
 
  protected:
-  const Stack<Scalar>& Z_;
+  const StackedFactors<Scalar>& Z_;
 
  private:
   const MeasurementOperator<Scalar>& op_;

@@ -32,7 +32,7 @@ class UDV_EXPORT IntensityOperator : public MeasurementOperator<Scalar> {
                                Rows<Scalar> out) const override {
     adjoint_times(z, U, out);
   }
-  std::unique_ptr<Linearization<Scalar>> linearize(const Stack<Scalar>& Z) const override;
+  std::unique_ptr<Linearization<Scalar>> linearize(const StackedFactors<Scalar>& Z) const override;
 };
 
 /// fields = z o fields, row by row.

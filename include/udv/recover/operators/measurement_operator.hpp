@@ -8,7 +8,7 @@
 
 #include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
-#include "udv/recover/factors/stack.hpp"
+#include "udv/recover/factors/stacked_factors.hpp"
 
 namespace udv {
 
@@ -87,7 +87,7 @@ class UDV_EXPORT MeasurementOperator {
   virtual double norm_bound() const = 0;
 
   /// Gauss-Newton model at Z. The default builds it from the products above.
-  virtual std::unique_ptr<Linearization<Scalar>> linearize(const Stack<Scalar>& Z) const;
+  virtual std::unique_ptr<Linearization<Scalar>> linearize(const StackedFactors<Scalar>& Z) const;
   /// Real numbers that make one measurement: 2 where measurements are complex.
   virtual Index parts() const { return 1; }
   /// Real parameters that n measurements have to determine at rank k.
@@ -105,13 +105,14 @@ class UDV_EXPORT MeasurementOperator {
 
 /// y = A(U V^*), without weights.
 template <typename Scalar>
-void apply_stack(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z, Reals<Scalar>& y) {
+void apply_stack(const MeasurementOperator<Scalar>& op, const StackedFactors<Scalar>& Z,
+                 Reals<Scalar>& y) {
   op.apply(Z.U(), Reals<Scalar>::Ones(Z.rank()), Z.V(), y);
 }
 
 /// G = J^T z at Z: (A*(z) V; A*(z)^* U), or 2 A*(z) U where symmetric.
 template <typename Scalar>
-UDV_EXPORT void pull_back(const MeasurementOperator<Scalar>& op, const Stack<Scalar>& Z,
+UDV_EXPORT void pull_back(const MeasurementOperator<Scalar>& op, const StackedFactors<Scalar>& Z,
                           const Reals<Scalar>& z, RowMatrix<Scalar>& G);
 
 /// y = S x, where S = A*(z) (symmetric) or [0 A*(z); A*(z)^* 0]: its smallest eigenvalue is that

@@ -66,7 +66,7 @@ UDV_EXPORT FitSummary minimise(const ResidualModel<Scalar>& model, RowMatrix<Sca
 /// The same for r(Z) = A(U V^*) - b. No gauge is fixed: conjugate gradients stay in the range.
 template <typename Scalar>
 UDV_EXPORT FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
-                                  Stack<Scalar>& Z, const FitOptions& options,
+                                  StackedFactors<Scalar>& Z, const FitOptions& options,
                                   const FitMonitor& monitor = nullptr);
 
 }  // namespace udv

@@ -22,7 +22,7 @@ enum class ScaleRule {
 /// Which iterations a history keeps.
 enum class Recording { kEvery, kLog, kNone };
 
-/// Where the polish starts from.
+/// Where the walk in the rank starts from.
 enum class Start {
   kNothing,   ///< rank 0: the walk in the rank finds every column itself (the default)
   kDynamics,  ///< a short run of projected gradient with the chosen method
@@ -37,11 +37,12 @@ struct UDV_EXPORT RecoverOptions {
   ScaleRule scale_rule = ScaleRule::kAuto;
   double scale_value = 1;    ///< with kValue
   double init_norm = 1e-2;   ///< |U_0|_F
-  Index max_iterations = 0;  ///< 0: 100,000 gradient steps, no limit for the polish
+  Index max_iterations = 0;  ///< 0: 100,000 gradient steps, no limit for the walk in the rank
   /// Relative residual, or stationarity, that counts as converged. Empty: 1e-10, and plain
   /// gradient runs do not stop early.
   std::optional<double> tolerance;
-  bool polish = true;  ///< off: projected gradient alone
+  bool rank_walk =
+      true;  ///< walk in the rank with second-order fits; else projected gradient alone
   Start start = Start::kNothing;
   double noise_sigma = 0;  ///< > 0: standard deviation of a measurement's error is known
   double holdout = 0;      ///< in (0, 1): share of the measurements that choose the rank
@@ -51,8 +52,8 @@ struct UDV_EXPORT RecoverOptions {
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;
-  /// The gradient method alone is wanted: no polish, or a step of the caller's own.
-  bool wants_gradient() const { return !polish || step.has_value(); }
+  /// The gradient method alone is wanted: no walk in the rank, or a step of the caller's own.
+  bool wants_gradient() const { return !rank_walk || step.has_value(); }
 };
 UDV_EXPORT void describe(OptionTable& table, RecoverOptions& options);
 

@@ -32,7 +32,7 @@ struct UDV_EXPORT BasicRecovery {
   std::string operator_name;
   Index rows = 0, cols = 0, measurements = 0;
   bool symmetric = false;
-  bool polished = false;
+  bool by_rank_walk = false;  ///< not by projected gradient alone
 
   RowMatrix<Scalar> U, V;
   Reals<Scalar> d;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "net/adapter_tensors.hpp"
+#include "net/files/adapter_tensors.hpp"
 
 #include <algorithm>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
-#include "udv/core/error.hpp"
 #include "udv/io/npy.hpp"
 
 namespace udv::net {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "recover/solver/rank_walk.hpp"
 #include "udv/core/export.hpp"
 #include "udv/recover/solver/projected_gradient.hpp"
-#include "udv/recover/solver/rank_walk.hpp"
 #include "udv/recover/solver/recovery.hpp"
 
 namespace udv {

@@ -2,21 +2,21 @@
 #pragma once
 
 #include "udv/core/export.hpp"
-#include "udv/recover/factors/stack.hpp"
+#include "udv/recover/factors/stacked_factors.hpp"
 
 namespace udv {
 
 /// The same X = U V^* with U = P sqrt(S), V = Q sqrt(S) from its SVD P S Q^*: orthogonal columns,
 /// equally long on both sides, largest first. Columns that make X indefinite are not possible.
 template <typename Scalar>
-UDV_EXPORT Stack<Scalar> balanced(const Stack<Scalar>& Z);
+UDV_EXPORT StackedFactors<Scalar> balanced(const StackedFactors<Scalar>& Z);
 
 /// The first `count` columns (all where there are fewer).
 template <typename Scalar>
-UDV_EXPORT Stack<Scalar> leading_columns(const Stack<Scalar>& Z, Index count);
+UDV_EXPORT StackedFactors<Scalar> leading_columns(const StackedFactors<Scalar>& Z, Index count);
 
 /// Number of columns of a balanced stack whose singular value exceeds `share` of the largest.
 template <typename Scalar>
-UDV_EXPORT Index significant_columns(const Stack<Scalar>& balanced, double share);
+UDV_EXPORT Index significant_columns(const StackedFactors<Scalar>& balanced, double share);
 
 }  // namespace udv

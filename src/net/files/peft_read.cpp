@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 
-#include "net/adapter_tensors.hpp"
-#include "net/peft_config.hpp"
-#include "udv/core/error.hpp"
-#include "udv/net/peft.hpp"
+#include "core/require.hpp"
+#include "net/files/adapter_tensors.hpp"
+#include "net/files/peft_config.hpp"
+#include "udv/net/files/peft.hpp"
 
 namespace udv::net {
 namespace {

@@ -9,13 +9,13 @@ namespace udv {
 /// Z = (U; V), the factors of X = U V^* one above the other; a symmetric X = U U^* has Z = U.
 /// One array for both cases, so that everything done with Z is written once.
 template <typename Scalar>
-struct UDV_EXPORT Stack {
+struct UDV_EXPORT StackedFactors {
   RowMatrix<Scalar> Z;
   Index rows = 0;  ///< of U
   bool symmetric = false;
 
-  Stack() = default;
-  Stack(Index p, Index q, bool is_symmetric, Index rank)
+  StackedFactors() = default;
+  StackedFactors(Index p, Index q, bool is_symmetric, Index rank)
       : Z(RowMatrix<Scalar>::Zero(is_symmetric ? p : p + q, rank)),
         rows(p),
         symmetric(is_symmetric) {}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "net/array_files.hpp"
+#include "net/files/array_files.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/io/images.hpp"
 #include "udv/io/variables.hpp"
 
@@ -68,7 +68,7 @@ ArrayData<Real> read_idx_images(const fs::path& path, const std::string& targets
   const fs::path labels =
       targets.empty() ? path.parent_path() / with_labels(name_of(path)) : fs::path(targets);
   require<IoError>(labels != path, path.string(),
-                   ": which file holds the labels? Give it as --targets");
+                   ": which file holds the labels? The option targets names it");
   return from_images<Real>(io::read_idx_pair(path, labels));
 }
 

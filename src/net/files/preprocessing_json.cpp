@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/require.hpp"
 #include "io/run_json.hpp"
 #include "net/calendar.hpp"
-#include "udv/core/error.hpp"
 #include "udv/net/preprocessing.hpp"
 
 namespace udv::net {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "core/sums.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/types.hpp"
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <deque>
 
-#include "net/peft_config.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
+#include "net/files/peft_config.hpp"
 #include "udv/io/safetensors.hpp"
-#include "udv/net/peft.hpp"
+#include "udv/net/files/peft.hpp"
 
 namespace udv::net {
 namespace {

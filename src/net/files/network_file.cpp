@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "udv/net/network_file.hpp"
+#include "udv/net/files/network_file.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/safetensors.hpp"
 #include "udv/net/head.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string array_name(const BlockInfo& info, const Block& block) {
+std::string array_name(const BlockInfo& info, const ParameterBlock& block) {
   return info.name + "." + block.name;
 }
 
@@ -33,7 +33,7 @@ Network<float> block_network(const BlockInfo& info) {
 // The block as a network of its own.
 Network<float> read_block(NetworkFile& file, const BlockInfo& info) {
   Network<float> network = block_network(info);
-  for (const Block& block : network.blocks()) {
+  for (const ParameterBlock& block : network.blocks()) {
     const NamedArray& array = array_named(file, array_name(info, block));
     require(static_cast<Index>(array.values.size()) == block.size(), "tensor '", array.name,
             "' has another size than its block");
@@ -46,7 +46,7 @@ Network<float> read_block(NetworkFile& file, const BlockInfo& info) {
 void replace_block(NetworkFile& file, BlockInfo& info, const Network<float>& network) {
   std::erase_if(file.arrays,
                 [&](const NamedArray& array) { return array.name.starts_with(info.name + "."); });
-  for (const Block& block : network.blocks()) {
+  for (const ParameterBlock& block : network.blocks()) {
     const float* const values = network.parameters().data() + block.offset;
     const bool list = block.is_bias || block.kind == LayerKind::kDiagonal;
     file.arrays.push_back(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "udv/net/model_file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 #include <algorithm>
 
 #include "core/parse.hpp"
-#include "udv/core/error.hpp"
+#include "core/require.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
@@ -17,7 +17,7 @@ constexpr const char* kOwnKeys[] = {"udv",     "variant", "inputs",       "hidde
                                     "outputs", "bias",    "preprocessing"};
 
 // A D of 1 x m and a bias are lists of numbers.
-std::vector<Index> shape_of(const Block& block) {
+std::vector<Index> shape_of(const ParameterBlock& block) {
   if (block.is_bias || block.kind == LayerKind::kDiagonal) return {block.cols};
   return {block.rows, block.cols};
 }
@@ -61,7 +61,7 @@ Network<Real> read_network(const io::SafetensorsFile& file) {
   for (const io::Tensor& tensor : file.tensors())
     require<IoError>(network.find(tensor.name) != nullptr, file.name(), ": tensor '", tensor.name,
                      "' is no part of a ", network.variant().name, " network");
-  for (const Block& block : network.blocks()) {
+  for (const ParameterBlock& block : network.blocks()) {
     const io::Tensor* const tensor = file.find(block.name);
     require<IoError>(tensor != nullptr, file.name(), ": no tensor '", block.name, "'");
     require<IoError>(tensor->shape == shape_of(block), file.name(), ": tensor '", block.name,
@@ -89,7 +89,7 @@ std::string model_bytes(const Model<Real>& model) {
   metadata["bias"] = std::to_string(network.bias() ? 1 : 0);
   metadata["preprocessing"] = model.preprocessing.to_json();
   std::vector<io::NamedTensor<Real>> tensors;
-  for (const Block& block : network.blocks())
+  for (const ParameterBlock& block : network.blocks())
     tensors.push_back({block.name, shape_of(block), network.parameters().data() + block.offset});
   return io::safetensors_bytes(tensors, metadata);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "udv/net/adapter_file.hpp"
+#include "udv/net/files/adapter_file.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
-#include "net/adapter_tensors.hpp"
-#include "udv/core/error.hpp"
+#include "net/files/adapter_tensors.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/safetensors.hpp"
-#include "udv/net/peft.hpp"
+#include "udv/net/files/peft.hpp"
 
 namespace udv::net {
 namespace {

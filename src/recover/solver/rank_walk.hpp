@@ -16,7 +16,7 @@ namespace udv {
 /// A finished fit at one rank.
 template <typename Scalar>
 struct RankFit {
-  Stack<Scalar> Z;
+  StackedFactors<Scalar> Z;
   double objective = 0;  ///< 1/2 |A(X) - b|^2
   int outer = 0;
   int inner = 0;
@@ -62,7 +62,7 @@ class UDV_EXPORT RankWalk {
   RankWalk(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b, RankWalkOptions options);
 
   void set_monitor(FitMonitor monitor) { monitor_ = std::move(monitor); }
-  void set_held_out(std::function<double(const Stack<Scalar>&)> error) {
+  void set_held_out(std::function<double(const StackedFactors<Scalar>&)> error) {
     held_out_ = std::move(error);
   }
   /// Called with the journal after each fit, for checkpoints.
@@ -74,16 +74,16 @@ class UDV_EXPORT RankWalk {
   const std::vector<RankFit<Scalar>>& journal() const { return journal_; }
 
   /// Walks from the given columns, or from nothing.
-  RankWalkOutcome<Scalar> run(const std::optional<Stack<Scalar>>& start);
+  RankWalkOutcome<Scalar> run(const std::optional<StackedFactors<Scalar>>& start);
 
  private:
   struct Stopped {};
 
   // Steps of the walk, each through the journal.
-  const RankFit<Scalar>& fit(Stack<Scalar> Z);
+  const RankFit<Scalar>& fit(StackedFactors<Scalar> Z);
   const RankFit<Scalar>* grow(const RankFit<Scalar>& from, Index count);
   const RankFit<Scalar>& shrink(const RankFit<Scalar>& from);
-  RankFit<Scalar> refine(Stack<Scalar> Z, const FitOptions& options);
+  RankFit<Scalar> refine(StackedFactors<Scalar> Z, const FitOptions& options);
 
   // Strategy.
   void climb(const RankFit<Scalar>* from, Index limit);
@@ -98,13 +98,13 @@ class UDV_EXPORT RankWalk {
   bool is_exact(const RankFit<Scalar>& fit) const;
   double score(const RankFit<Scalar>& fit) const;
   Index best_rank() const;
-  std::optional<Stack<Scalar>> with_new_columns(const RankFit<Scalar>& from, Index count);
+  std::optional<StackedFactors<Scalar>> with_new_columns(const RankFit<Scalar>& from, Index count);
 
   const MeasurementOperator<Scalar>& op_;
   const Reals<Scalar>& b_;
   RankWalkOptions options_;
   FitMonitor monitor_;
-  std::function<double(const Stack<Scalar>&)> held_out_;
+  std::function<double(const StackedFactors<Scalar>&)> held_out_;
   std::vector<RankFit<Scalar>> journal_;
   std::function<void(const std::vector<RankFit<Scalar>>&)> on_fit_;
   size_t replayed_ = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "net/peft_config.hpp"
+#include "net/files/peft_config.hpp"
 
 #include <cmath>
 
+#include "core/require.hpp"
 #include "io/text.hpp"
-#include "udv/core/error.hpp"
 
 namespace udv::net {
 namespace {
