@@ -3,12 +3,12 @@
 
 #include "udv/core/types.hpp"
 
-/// Products of dense matrices by OpenBLAS, on the calling thread. Eigen's own are as fast, but a
-/// compiler makes them anew in every file, for each kind of expression and each scalar type.
+/// Products of dense matrices on the calling thread. A compiler would make Eigen's kernels anew in
+/// every file, for each kind of expression and each scalar type: here they are made once.
 namespace udv::blas {
 
 /// OpenBLAS stays on the thread that calls it: its own threads would give other sums for another
-/// number of them. Everything here and in lapack.hpp calls this.
+/// number of them. Everything that calls OpenBLAS calls this first.
 void use_one_thread();
 
 /// How a matrix enters a product.

@@ -19,8 +19,8 @@ using PerplexityOfRanks = std::function<double(const net::AdapterPruning::Ranks&
 
 /// "energy,ratio,parameters,blocks_kept,rank_min,rank_mean,rank_max" for a grid of energies; one
 /// more column, "perplexity", where it is measured.
-std::string pruning_csv(const net::AdapterPruning& pruning,
-                        const PerplexityOfRanks& perplexity = {});
+UDV_EXPORT std::string pruning_csv(const net::AdapterPruning& pruning,
+                                   const PerplexityOfRanks& perplexity = {});
 
 /// "block,rank_before,rank_after,energy_kept".
 UDV_EXPORT std::string ranks_csv(const net::Adapter& before, const net::AdapterPruning& pruning,

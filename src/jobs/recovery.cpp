@@ -161,5 +161,6 @@ RecoveryResult<Scalar> finish(Run& run, BasicRecovery<Scalar> recovery) {
                            const MeasurementOperator<Scalar>&);                                  \
   template RecoveryResult<Scalar> finish(Run&, BasicRecovery<Scalar>);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
+#undef UDV_INSTANTIATE
 
 }  // namespace udv::jobs

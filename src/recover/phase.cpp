@@ -54,7 +54,8 @@ void fields(Archive& archive, PhaseState<Scalar>& s) {
 
 template <typename Scalar>
 std::string state_kind() {
-  return std::string("phase ") + scalar_name<Scalar>();
+  std::string kind = "phase ";
+  return kind += scalar_name<Scalar>();
 }
 
 std::string option_bytes(PhaseOptions options) {

@@ -33,11 +33,12 @@ struct EntriesFile {
 /// .gz too). Sorted by (row, col), each place once; where symmetric, row <= col. A repeat with
 /// another value, or mirror images that differ by more than 1e-12 relatively, is an error.
 /// Throws IoError that names file, line or index, what was found and what was expected.
-EntriesFile read_entries_file(const std::filesystem::path& path,
-                              const EntriesOptions& options = {});
+UDV_EXPORT EntriesFile read_entries_file(const std::filesystem::path& path,
+                                         const EntriesOptions& options = {});
 
 /// The same, for callers that need the numbers only.
-Entries read_entries(const std::filesystem::path& path, const EntriesOptions& options = {});
+UDV_EXPORT Entries read_entries(const std::filesystem::path& path,
+                                const EntriesOptions& options = {});
 
 /// Index pairs `row, column` (further columns are ignored), counted from `base`; each must lie
 /// inside rows x cols. Same grammar as text triplets. Returned 0-based, in the file's order.

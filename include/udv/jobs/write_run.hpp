@@ -15,8 +15,8 @@ namespace udv::io {
 /// into the folder, which is made where missing. run.json comes last: where it is, all is.
 /// Throws IoError naming the path.
 template <typename Scalar>
-void write_run(const std::filesystem::path& folder, const BasicRecovery<Scalar>& recovery,
-               const RunInfo& info = {});
+UDV_EXPORT void write_run(const std::filesystem::path& folder,
+                          const BasicRecovery<Scalar>& recovery, const RunInfo& info = {});
 
 /// history.csv as text: iteration, seconds, objective, rank, norm_U, max_d, step.
 UDV_EXPORT std::string history_csv(const std::vector<IterationRecord>& history);

@@ -108,8 +108,8 @@ UDV_EXPORT void check_run(const std::string& name, const Dataset<Real>& training
 /// Trains on one part, looks at the other after every epoch. A loss that is not finite ends the run
 /// as diverged. The same options and data give the same bits, whatever the number of threads.
 template <typename Real>
-TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& test,
-                        const TrainOptions& options, const TrainHooks<Real>& hooks = {});
+UDV_EXPORT TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& test,
+                                   const TrainOptions& options, const TrainHooks<Real>& hooks = {});
 
 /// Loss and accuracy, in pieces of 512 rows.
 template <typename Real>

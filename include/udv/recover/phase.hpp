@@ -43,8 +43,10 @@ struct PhaseRetrieval : BasicRecovery<Scalar> {
 /// cut fits. The lift supplies a start, the polish does the work: see docs/phase-retrieval.md.
 /// Throws InvalidArgument where `hooks.resume` is not a state of the same problem and options.
 template <typename Scalar>
-PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
-                                      const PhaseOptions& options = {}, const Hooks& hooks = {});
+UDV_EXPORT PhaseRetrieval<Scalar> retrieve_phase(const IntensityOperator<Scalar>& op,
+                                                 const Reals<Scalar>& b,
+                                                 const PhaseOptions& options = {},
+                                                 const Hooks& hooks = {});
 
 /// The polish alone, from a start x, until the monitor wants no more.
 template <typename Scalar>

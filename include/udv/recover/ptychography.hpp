@@ -58,9 +58,11 @@ struct PtychographyResult : BasicRecovery<std::complex<float>> {
 /// from each start, the lowest objective wins; then the pupil, the dark gain and the image in turn.
 /// dark[l] says which images are dark field (the light of the LED itself is outside of the pupil).
 /// Throws InvalidArgument where `hooks.resume` is not a state of the same problem and options.
-PtychographyResult recover_image(const PtychographyOperator<std::complex<float>>& op,
-                                 const Vector<float>& amplitudes, const std::vector<bool>& dark,
-                                 const PtychographyOptions& options = {}, const Hooks& hooks = {});
+UDV_EXPORT PtychographyResult recover_image(const PtychographyOperator<std::complex<float>>& op,
+                                            const Vector<float>& amplitudes,
+                                            const std::vector<bool>& dark,
+                                            const PtychographyOptions& options = {},
+                                            const Hooks& hooks = {});
 
 /// | |psi| - a | / |a| over all images of the operator, with the gain on the dark ones.
 UDV_EXPORT double amplitude_residual(const PtychographyOperator<std::complex<float>>& op,

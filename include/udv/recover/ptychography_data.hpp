@@ -44,9 +44,9 @@ UDV_EXPORT PtychographyData read_ptychography(const std::filesystem::path& data_
 
 /// The same from memory: lights[l] is the light of image l. Without a pupil of the caller's own it
 /// is that of the optics. Throws InvalidArgument naming image and pixel.
-PtychographyData ptychography_data(const ImageStack& images, const Optics& optics,
-                                   const std::vector<Illumination>& lights, bool drop_bad = false,
-                                   const RowMatrix<std::complex<double>>& known_pupil = {});
+UDV_EXPORT PtychographyData ptychography_data(
+    const ImageStack& images, const Optics& optics, const std::vector<Illumination>& lights,
+    bool drop_bad = false, const RowMatrix<std::complex<double>>& known_pupil = {});
 
 /// Images that contradict the model: bright field (the LED's own light passes the pupil) but far
 /// darker than the other bright ones, or dark field and far brighter. Indices from 0.

@@ -31,8 +31,8 @@ UDV_EXPORT void check(const BasicProblem<Scalar>& problem, const RecoverOptions&
 /// the answer comes with a certificate. Without `rank_walk` it is projected gradient alone.
 /// Same problem, options and seed: same bits, for any number of threads.
 template <typename Scalar>
-BasicRecovery<Scalar> recover(const BasicProblem<Scalar>& problem,
-                              const RecoverOptions& options = {},
-                              const BasicHooks<Scalar>& hooks = {});
+UDV_EXPORT BasicRecovery<Scalar> recover(const BasicProblem<Scalar>& problem,
+                                         const RecoverOptions& options = {},
+                                         const BasicHooks<Scalar>& hooks = {});
 
 }  // namespace udv

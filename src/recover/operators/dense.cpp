@@ -53,12 +53,15 @@ void DenseOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scalar
   const RowMatrix<Scalar> scaled = U * d.template cast<Scalar>().asDiagonal();
   RowMatrix<Scalar> X(U.rows(), V.rows());
   blas::multiply<Scalar>(Form::kPlain, scaled, Form::kAdjoint, V, X);
+  // conj(A) x = conj(A conj(x)), with conj(x) for all tasks.
+  if (kIsComplex<Scalar>) X = X.conjugate().eval();
   const Eigen::Map<const RowMatrix<Scalar>> x(X.data(), X.size(), 1);
   y.resize(this->num_measurements());
   parallel_blocks(measurements_.rows(), kMeasurementBlock, [&](Index begin, Index end) {
     Vector<Scalar> measured(end - begin);
-    blas::multiply<Scalar>(Form::kConjugate, measurements_.middleRows(begin, end - begin),
-                           Form::kPlain, x, as_column(measured));
+    blas::multiply<Scalar>(Form::kPlain, measurements_.middleRows(begin, end - begin), Form::kPlain,
+                           x, as_column(measured));
+    if (kIsComplex<Scalar>) measured = measured.conjugate().eval();
     if (parts() == kParts<Scalar>)
       Eigen::Map<Vector<Scalar>>(as_scalars<Scalar>(y.data()) + begin, end - begin) = measured;
     else

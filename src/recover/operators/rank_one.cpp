@@ -47,9 +47,15 @@ void RankOneOperator<Scalar>::project(const ConstRows<Scalar>& U, RowMatrix<Scal
 template <typename Scalar>
 void RankOneOperator<Scalar>::back_project(const RowMatrix<Scalar>& fields,
                                            Rows<Scalar> out) const {
+  // W^* x = conj(W^T conj(x)), with conj(x) for all tasks.
+  const RowMatrix<Scalar> conjugate =
+      kIsComplex<Scalar> ? RowMatrix<Scalar>(fields.conjugate()) : RowMatrix<Scalar>();
+  const RowMatrix<Scalar>& turned = kIsComplex<Scalar> ? conjugate : fields;
   parallel_blocks(vectors_.cols(), block_of(fields.size()), [&](Index begin, Index end) {
-    blas::multiply<Scalar>(Form::kAdjoint, vectors_.middleCols(begin, end - begin), Form::kPlain,
-                           fields, out.middleRows(begin, end - begin));
+    auto rows = out.middleRows(begin, end - begin);
+    blas::multiply<Scalar>(Form::kTransposed, vectors_.middleCols(begin, end - begin), Form::kPlain,
+                           turned, rows);
+    if (kIsComplex<Scalar>) rows = rows.conjugate().eval();
   });
 }
 

@@ -45,6 +45,6 @@ class UDV_EXPORT DenseOperator final : public MeasurementOperator<Scalar> {
 
 template <typename Measurements>
 DenseOperator(const Eigen::MatrixBase<Measurements>&, Index, Index, bool)
-    ->DenseOperator<typename Measurements::Scalar>;
+    -> DenseOperator<typename Measurements::Scalar>;
 
 }  // namespace udv

@@ -34,7 +34,6 @@ class UDV_EXPORT RankOneOperator final : public IntensityOperator<Scalar> {
 };
 
 template <typename Vectors>
-RankOneOperator(const Eigen::MatrixBase<Vectors>&)
-    ->RankOneOperator<typename Vectors::Scalar>;
+RankOneOperator(const Eigen::MatrixBase<Vectors>&) -> RankOneOperator<typename Vectors::Scalar>;
 
 }  // namespace udv
