@@ -25,7 +25,7 @@ endif()
 option(UDV_PRECOMPILE "Precompile common headers where ccache is not at work" ON)
 set(udv_common_headers <Eigen/Core> <algorithm> <chrono> <cmath> <complex> <cstdint> <filesystem>
     <fstream> <functional> <map> <memory> <numeric> <optional> <span> <sstream> <string>
-    <string_view> <tuple> <utility> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>)
+    <string_view> <tuple> <utility> <variant> <vector>)
 
 # udv_precompile(TARGET OWNER [HEADERS...]): the owner itself compiles the common headers and these; other targets
 # borrow them. They must be compiled alike: position independent and

@@ -3,10 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
-
 #include "support/every_scalar.hpp"
 #include "support/random_data.hpp"
+#include "support/reference.hpp"
 
 namespace udv {
 namespace {
@@ -21,7 +20,7 @@ Matrix<Scalar> random_symmetric(Index n, std::uint64_t seed) {
 
 template <typename Scalar>
 Vector<double> eigenvalues(const Matrix<Scalar>& S) {
-  return Eigen::SelfAdjointEigenSolver<Matrix<Scalar>>(S).eigenvalues().template cast<double>();
+  return testing::eigenvalues_of(S);
 }
 
 template <typename Scalar>

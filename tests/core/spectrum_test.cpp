@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 #include <string>
 
 #include "core/require.hpp"
 #include "support/every_scalar.hpp"
 #include "support/random_data.hpp"
+#include "support/reference.hpp"
 
 namespace udv {
 namespace {
@@ -53,8 +52,7 @@ TEST_P(FactoredSvdOfShape, ReproducesTheProduct) {
 
 TEST_P(FactoredSvdOfShape, HasTheSingularValuesOfTheProduct) {
   const FactoredSvd svd = factored_svd(U, d, V);
-  const Eigen::JacobiSVD<Matrix<double>> of_product(Matrix<double>(dense(U, d, V)));
-  const Vector<double> expected = of_product.singularValues().head(svd.s.size());
+  const Vector<double> expected = testing::singular_values_of(dense(U, d, V)).head(svd.s.size());
   EXPECT_NEAR((svd.s - expected).norm(), 0, tolerance(shape, U.norm() * V.norm()));
 }
 
@@ -126,12 +124,11 @@ TEST_P(FactoredEigenOfShape, ReproducesTheSymmetricProduct) {
 
 TEST_P(FactoredEigenOfShape, HasTheEigenvaluesOfTheProductLargestFirst) {
   const Vector<double> s = factored_eigen(U, signed_d).s;
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> whole(Matrix<double>(dense(U, signed_d, U)));
+  const Vector<double> whole = testing::eigenvalues_of(dense(U, signed_d, U));
   Vector<double> padded = Vector<double>::Zero(shape.rows);
   padded.head(s.size()) = s;
   std::sort(padded.begin(), padded.end());
-  EXPECT_NEAR((padded - whole.eigenvalues()).norm(), 0,
-              tolerance(shape, U.squaredNorm() * signed_d.norm()));
+  EXPECT_NEAR((padded - whole).norm(), 0, tolerance(shape, U.squaredNorm() * signed_d.norm()));
   EXPECT_TRUE(std::is_sorted(s.begin(), s.end(), std::greater<>()));
 }
 
@@ -161,8 +158,7 @@ TYPED_TEST(FactoredSpectrum, OfAProductIsThatOfTheFormedMatrix) {
   const auto svd = factored_svd(this->U, this->d, this->V);
   const double limit = this->tolerance(this->U.norm() * this->V.norm());
   EXPECT_NEAR((dense(svd.U, svd.s, svd.V) - X).norm(), 0, limit);
-  const Eigen::JacobiSVD<Matrix<TypeParam>> whole{Matrix<TypeParam>(X)};
-  const Vector<double> expected = whole.singularValues().template cast<double>().head(4);
+  const Vector<double> expected = testing::singular_values_of(X).head(4);
   EXPECT_NEAR((svd.s - expected).norm(), 0, limit);
   for (const auto& W : {svd.U, svd.V})
     EXPECT_NEAR((this->gram(W) - Matrix<TypeParam>::Identity(4, 4)).norm(), 0, this->tolerance(1));
@@ -173,11 +169,10 @@ TYPED_TEST(FactoredSpectrum, OfASymmetricProductIsThatOfTheFormedMatrix) {
   const auto eigen = factored_eigen(this->U, this->signed_d);
   const double limit = this->tolerance(this->U.squaredNorm() * this->signed_d.norm());
   EXPECT_NEAR((dense(eigen.U, eigen.s, eigen.U) - X).norm(), 0, limit);
-  const Eigen::SelfAdjointEigenSolver<Matrix<TypeParam>> whole{Matrix<TypeParam>(X)};
   Vector<double> padded = Vector<double>::Zero(9);
   padded.head(4) = eigen.s;
   std::sort(padded.begin(), padded.end());
-  EXPECT_NEAR((padded - whole.eigenvalues().template cast<double>()).norm(), 0, limit);
+  EXPECT_NEAR((padded - testing::eigenvalues_of(X)).norm(), 0, limit);
   EXPECT_NEAR((this->gram(eigen.U) - Matrix<TypeParam>::Identity(4, 4)).norm(), 0,
               this->tolerance(1));
 }

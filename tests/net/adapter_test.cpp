@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/SVD>
-
 #include "support/adapters.hpp"
+#include "support/reference.hpp"
 #include "udv/net/head.hpp"
 
 namespace udv::net {
@@ -33,8 +32,7 @@ double dropped_energy(const Vector<double>& spectrum, Index rank) {
 TEST(Adapter, SpectrumIsThatOfTheProduct) {
   for (const AdapterBlock& block : blocks()) {
     if (block.rank() == 0) continue;
-    const Vector<double> exact =
-        Eigen::JacobiSVD<Matrix<double>>(change_of(block)).singularValues();
+    const Vector<double> exact = testing::singular_values_of(change_of(block));
     const Vector<double> found = spectrum(block);
     const Index rank = std::min(found.size(), exact.size());
     EXPECT_LE((found.head(rank) - exact.head(rank)).norm(), 1e-12 * exact(0)) << block.name;

@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
-
 #include "support/every_scalar.hpp"
 #include "support/operator_laws.hpp"
 #include "support/planted_problems.hpp"
+#include "support/reference.hpp"
 
 namespace udv {
 namespace {
@@ -41,9 +39,8 @@ Matrix<Scalar> adjoint_of(const BasicProblem<Scalar>& problem, const Reals<Scala
 template <typename Scalar>
 double steepest(const BasicProblem<Scalar>& problem, const Reals<Scalar>& z) {
   const Matrix<Scalar> G = adjoint_of(problem, z);
-  return problem.op->symmetric()
-             ? -Eigen::SelfAdjointEigenSolver<Matrix<Scalar>>(G).eigenvalues()(0)
-             : Eigen::JacobiSVD<Matrix<Scalar>>(G).singularValues()(0);
+  return problem.op->symmetric() ? -testing::eigenvalues_of(G)(0)
+                                 : testing::singular_values_of(G)(0);
 }
 
 /// A(X) - b

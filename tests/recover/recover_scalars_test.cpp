@@ -2,11 +2,10 @@
 // recover() over float, double and the complex numbers made of them.
 #include <gtest/gtest.h>
 
-#include <Eigen/SVD>
-
 #include "recover/solver/solve_state.hpp"
 #include "support/every_scalar.hpp"
 #include "support/planted_problems.hpp"
+#include "support/reference.hpp"
 
 namespace udv {
 namespace {
@@ -125,8 +124,7 @@ TYPED_TEST(RecoverOver, FiguresAreThoseOfTheFactors) {
   const double size = X.norm();
   const double residual = testing::residual_of(planted.problem, found).norm();
   EXPECT_NEAR(found.relative_residual * planted.problem.b.norm(), residual, 100 * eps * size);
-  const Eigen::JacobiSVD<Matrix<TypeParam>> svd{Matrix<TypeParam>(X)};
-  const Vector<double> s = svd.singularValues().template cast<double>().head(found.spectrum.size());
+  const Vector<double> s = testing::singular_values_of(X).head(found.spectrum.size());
   EXPECT_NEAR((found.spectrum - s).norm(), 0, 100 * eps * size);
   EXPECT_NEAR(std::abs(found.predict(3, 4) - X(3, 4)), 0, 10 * eps * size);
 }
