@@ -9,8 +9,8 @@ int main() {
   const auto lights = udv::illuminations(optics, udv::spiral_order(25));
   const auto windows = udv::spectrum_windows(optics, 32, 32, lights);
   const udv::PtychographyOperator<Complex> camera(64, 64, windows, udv::pupil(optics, 32, 32));
-  udv::Vector<Complex> sample(64 * 64);  // a dark bar on a bright ground
-  for (int i = 0; i < sample.size(); ++i) sample(i) = i % 64 > 20 && i % 64 < 40 ? 1 : 2;
+  udv::Vector<Complex> sample(64 * 64);  // waves in two directions
+  for (int i = 0; i < sample.size(); ++i) sample(i) = 2 + std::sin(i % 64 / 5.0 + i / 700.0);
   udv::RowMatrix<Complex> fields;
   camera.project(camera.from_image(sample), fields);
   udv::ImageStack images{25, 32, 32, udv::ImageKind::kAmplitude, {}};

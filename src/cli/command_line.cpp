@@ -18,12 +18,16 @@ namespace udv::cli {
 namespace {
 
 constexpr const char* kNotWritten = "standard output: cannot be written";
-constexpr const char* kHelpHint = "\nRun with --help for more information.";
 
 // Not fmt::print, which throws where standard error is closed.
 int fail(ExitCode code, const std::string& text) {
   std::fputs(("udv: " + text + "\n").c_str(), stderr);
   return code;
+}
+
+int wrong_usage(const std::string& text) {
+  std::fputs((text + "\nRun with --help for more information.\n").c_str(), stderr);
+  return kWrongUsage;
 }
 
 // A full disk is an error; a stream that the caller closed is not.
@@ -49,7 +53,11 @@ class Flags {
     for (Option& option : command.table.options())
       if (!option.name.empty()) add(option);
     if (command.takes_config)
-      app_->add_option(flag_text(config_option()), config_)->type_name("FILE");
+      app_->add_option(flag_text(config_option()), config_)
+          ->type_name("FILE")
+          ->expected(1)
+          ->allow_extra_args(false)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
 
   bool parsed() const { return app_->parsed(); }
@@ -128,7 +136,7 @@ class Program {
       app_.exit(error);
       return is_written(stdout) ? kDone : fail(kBadInput, kNotWritten);
     }
-    return fail(kWrongUsage, error.what() + suggestion(error) + kHelpHint);
+    return wrong_usage(error.what() + suggestion(error));
   }
 
   // An option that is no flag goes by its bare name.
@@ -138,7 +146,7 @@ class Program {
       for (const Option& option : commands_[c].table.options())
         is_flag =
             is_flag || (flags_[c].parsed() && option.name == error.name() && !option.positional);
-    return fail(kWrongUsage, (is_flag ? "--" : "") + std::string(error.what()) + kHelpHint);
+    return wrong_usage((is_flag ? "--" : "") + std::string(error.what()));
   }
 
  private:

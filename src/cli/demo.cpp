@@ -43,8 +43,10 @@ void print_runs(const jobs::DemoResult& result) {
 
 ExitCode run_demo(const jobs::DemoInput& input, const jobs::DemoOptions& options,
                   Terminal& terminal) {
-  if (!terminal.quiet()) print_problem(jobs::demo_problem(terminal.session().seed()));
-  const jobs::DemoResult result = jobs::demo(input, options, terminal.session());
+  const jobs::DemoResult result =
+      jobs::demo(input, options, terminal.session(), [&](const PlantedOptions& problem) {
+        if (!terminal.quiet()) print_problem(problem);
+      });
   if (result.outcome == jobs::Outcome::kDone) {
     terminal.leave_report(result.folder);
     if (!terminal.quiet()) print_runs(result);

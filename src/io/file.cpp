@@ -72,6 +72,14 @@ fs::path temporary_name_beside(const fs::path& path) {
   return path.parent_path() / fmt::format(".udv-{:08x}{:08x}.tmp", entropy(), entropy());
 }
 
+/// "out/U.npy" for "out/.udv-new/U.npy".
+fs::path later_place(const fs::path& path) {
+  fs::path result;
+  for (const fs::path& part : path)
+    if (part != kStagingFolder) result /= part;
+  return result;
+}
+
 void write_stream(const fs::path& file, std::string_view bytes, const fs::path& named) {
   Stream stream = open_stream(file, "wbx", named);
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size();
@@ -104,15 +112,16 @@ std::string read_start(const fs::path& path, std::size_t count) {
 }
 
 void write_atomically(const fs::path& path, std::string_view bytes) {
+  const fs::path named = later_place(path);
   // A rename would replace a device such as /dev/null by a plain file.
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  require<IoError>(!fs::exists(status) || fs::is_regular_file(status), path.string(),
+  require<IoError>(!fs::exists(status) || fs::is_regular_file(status), named.string(),
                    ": a folder or device found, a regular file or a new name expected");
   const TemporaryFile temporary(temporary_name_beside(path));
-  write_stream(temporary.path, bytes, path);
+  write_stream(temporary.path, bytes, named);
   fs::rename(temporary.path, path, error);
-  require<IoError>(!error, path.string(), ": cannot be written: ", error.message());
+  require<IoError>(!error, named.string(), ": cannot be written: ", error.message());
 }
 
 void make_folder(const std::filesystem::path& folder) {

@@ -30,10 +30,12 @@ std::vector<DemoRun> methods(std::uint64_t seed) {
 }
 
 // False where it was interrupted.
-bool run_method(const Planted& planted, DemoRun& one, Session& session) {
+bool run_method(const Planted& planted, DemoRun& one, Session& session,
+                const std::function<void()>& started) {
   OptionTable table;
   describe(table, one.options);
   Run run(session, "demo", table.config(), table.fingerprint(), one.name);
+  started();
   one.recovery = solve(run, completion(planted.entries), one.options);
   if (one.recovery.stop_reason == StopReason::kInterrupted) return false;
   one.relative_error = planted.relative_error(one.recovery.U, one.recovery.d, one.recovery.U);
@@ -53,13 +55,17 @@ PlantedOptions demo_problem(std::uint64_t seed) {
   return problem;
 }
 
-DemoResult demo(const DemoInput&, const DemoOptions&, Session& session) {
-  const Planted planted = planted_completion(demo_problem(session.seed()));
+DemoResult demo(const DemoInput&, const DemoOptions&, Session& session,
+                const std::function<void(const PlantedOptions&)>& started) {
+  const PlantedOptions problem = demo_problem(session.seed());
+  const Planted planted = planted_completion(problem);
   DemoResult result;
   result.folder = session.options().out;
   result.runs = methods(session.seed());
   for (DemoRun& one : result.runs)
-    if (!run_method(planted, one, session)) {
+    if (!run_method(planted, one, session, [&] {
+          if (started && &one == &result.runs.front()) started(problem);
+        })) {
       result.outcome = Outcome::kInterrupted;
       break;
     }

@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRunFile = "run.json";
-constexpr const char* kStaging = ".udv-new";
 
 // Not there is fine too.
 void remove_entry(const fs::path& path) {
@@ -23,10 +22,8 @@ void remove_entry(const fs::path& path) {
   require<IoError>(!failure, path.string(), ": cannot be removed: ", failure.message());
 }
 
-// Folders are replaced as a whole.
 void move_into(const fs::path& from, const fs::path& to) {
   std::error_code failure;
-  if (fs::is_directory(to, failure)) remove_entry(to);
   fs::rename(from, to, failure);
   require<IoError>(!failure, to.string(), ": cannot be written: ", failure.message());
 }
@@ -62,8 +59,11 @@ std::vector<std::string> files_of(const fs::path& run_json) {
 
 }  // namespace
 
-RunFolder::RunFolder(fs::path folder) : folder_(std::move(folder)), staging_(folder_ / kStaging) {
+RunFolder::RunFolder(fs::path folder)
+    : folder_(std::move(folder)), staging_(folder_ / io::kStagingFolder) {
   io::make_folder(folder_);
+  for (const fs::path& file : {folder_ / kRunFile, checkpoint()})
+    require<IoError>(!fs::is_directory(file), file.string(), ": a folder found, a file expected");
   std::error_code ignored;
   fs::remove_all(staging_, ignored);  // of a run that was killed
   fs::create_directory(staging_, ignored);
@@ -95,6 +95,15 @@ std::set<std::string> RunFolder::files() const {
   return names;
 }
 
+// Folders of others are not replaced: found before anything is removed.
+void RunFolder::check_way() const {
+  const std::vector<std::string> old = files_of(folder_ / kRunFile);
+  for (const std::string& name : files())
+    require<IoError>(!fs::is_directory(folder_ / name) || growing_.contains(name) ||
+                         std::find(old.begin(), old.end(), name) != old.end(),
+                     (folder_ / name).string(), ": a folder found, where a new file belongs");
+}
+
 void RunFolder::remove_earlier_run() {
   const fs::path run_json = folder_ / kRunFile;
   if (!fs::exists(run_json)) return;
@@ -113,6 +122,7 @@ void RunFolder::finish(const std::string& run_json) {
 
 void RunFolder::finish() {
   const std::set<std::string> names = files();
+  check_way();
   remove_earlier_run();
   for (const std::string& name : names)
     if (!growing_.contains(name)) move_into(staging_ / name, folder_ / name);

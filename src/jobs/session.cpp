@@ -142,7 +142,7 @@ std::string Run::state_to_resume() {
   if (!session_.options().resume || !folder_) return "";
   const fs::path path = folder_->checkpoint();
   if (!fs::exists(path)) {
-    session_.listener().warning(path.string() + ": not there, starting anew");
+    session_.listener().warning(path.string() + ": no checkpoint there, starting anew");
     return "";
   }
   try {

@@ -35,7 +35,7 @@ TEST(PlantedCommand, RecoversASignalFromIntensities) {
 TEST(PlantedCommand, RunsTheLiftedGradientOnIntensities) {
   const Cli cli;
   const Outcome outcome = cli.run(
-      "planted phase --rows 16 --measurements 160 --method udu --step 1/L --trace 5 --init-norm 1 "
+      "planted phase --rows 16 --measurements 160 --method udu --step 1/L --trace 2 --init-norm 1 "
       "--alpha 1 --max-iterations 2000 --polish off --out out");
   EXPECT_TRUE(outcome.code == 0 || outcome.code == 4) << outcome;
   EXPECT_LT(cli.run_json()["relative_error"].get<double>(), 0.5);

@@ -107,7 +107,7 @@ TEST_P(LevenbergMarquardt, ReportsItsSteps) {
   options.max_outer = 1;
   fit_factors(*problem.op, problem.b, Z, options, [&](const FitStep& step) {
     EXPECT_EQ(step.rank, 2);
-    EXPECT_EQ(step.norm_u, Z.U().norm());
+    EXPECT_DOUBLE_EQ(step.norm_u, Z.U().norm());  // the library has other flags
     EXPECT_GT(step.damping, 0);
     return true;
   });

@@ -17,6 +17,9 @@ UDV_EXPORT std::string read_bytes(const std::filesystem::path& path);
 /// The first `count` bytes as they stand, fewer where the file is shorter. Throws as read_bytes.
 UDV_EXPORT std::string read_start(const std::filesystem::path& path, std::size_t count);
 
+/// Where files of a run wait until the run is whole. Errors name them by their later place.
+inline constexpr const char* kStagingFolder = ".udv-new";
+
 /// Writes to a temporary name in the same folder, then renames: a crash never leaves half a file.
 /// Throws IoError naming the path; the temporary file is removed on failure. A folder or a device
 /// is refused.

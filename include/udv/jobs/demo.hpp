@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct DemoResult {
 UDV_EXPORT PlantedOptions demo_problem(std::uint64_t seed);
 
 /// The paper's completion problem: bm against udu with the paper's settings, and the auto mode.
-UDV_EXPORT DemoResult demo(const DemoInput& input, const DemoOptions& options, Session& session);
+/// `started` is called once with the problem, when the folder of the results is there.
+UDV_EXPORT DemoResult demo(const DemoInput& input, const DemoOptions& options, Session& session,
+                           const std::function<void(const PlantedOptions&)>& started = {});
 
 }  // namespace udv::jobs

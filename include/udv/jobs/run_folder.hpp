@@ -40,6 +40,7 @@ class UDV_EXPORT RunFolder {
   std::set<std::string> files() const;
 
  private:
+  void check_way() const;
   void remove_earlier_run();
 
   std::filesystem::path folder_, staging_;
