@@ -208,5 +208,21 @@ TEST(Phase, RefusesComplexIntensitiesAndWrongShapes) {
   EXPECT_EQ(cli.run("phase A.npy b.npy --restarts 0").code, 2);
 }
 
+// A time limit of nothing stops a run after its first step; each leg with a little more gets
+// further.
+TEST(Phase, StoppedAgainAndAgainEndsWithTheSameBytes) {
+  const Cli cli;
+  write(cli, measured<Complex>(160, 32));
+  ASSERT_EQ(cli.run("phase A.npy b.npy --out whole --quiet").code, 0);
+  ASSERT_EQ(phase(cli, "--time-limit 1e-9").code, 4);
+  EXPECT_TRUE(cli.exists("out/checkpoint.bin"));
+  ASSERT_EQ(phase(cli, "--time-limit 1e-3 --resume").code % 4, 0);
+  ASSERT_EQ(phase(cli, "--resume").code, 0);
+  for (const std::string name : {"x.npy", "U.npy", "d.npy"})
+    EXPECT_EQ(cli.text("out/" + name), cli.text("whole/" + name)) << name;
+  EXPECT_EQ(cli.run_json()["iterations"], cli.run_json("whole")["iterations"]);
+  EXPECT_FALSE(cli.exists("out/checkpoint.bin"));
+}
+
 }  // namespace
 }  // namespace udv::cli

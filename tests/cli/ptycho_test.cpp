@@ -205,5 +205,17 @@ TEST(Ptycho, PredictsHeldOutImagesOfTheBloodSmear) {
   EXPECT_LE(cli.run_json()["held_out_residual"], 0.105);
 }
 
+TEST(Ptycho, StoppedAgainAndAgainEndsWithTheSameBytes) {
+  const Lab lab;
+  ASSERT_EQ(lab.cli.run("ptycho data.mat --setup setup.toml --out whole --quiet").code, 0);
+  ASSERT_EQ(lab.run("--time-limit 1e-9").code, 4);
+  EXPECT_TRUE(lab.cli.exists("out/checkpoint.bin"));
+  ASSERT_EQ(lab.run("--time-limit 0.02 --resume").code % 4, 0);
+  ASSERT_EQ(lab.run("--resume").code, 0);
+  for (const std::string name : {"x.npy", "pupil.npy", "phase.png"})
+    EXPECT_EQ(lab.cli.text("out/" + name), lab.cli.text("whole/" + name)) << name;
+  EXPECT_FALSE(lab.cli.exists("out/checkpoint.bin"));
+}
+
 }  // namespace
 }  // namespace udv::cli
