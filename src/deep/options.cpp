@@ -32,6 +32,7 @@ void describe_backbone(OptionTable& table, FinetuneOptions& o) {
   table.add("clip", o.clip, "Largest norm of the gradient of the backbone")
       .positive()
       .default_is("none");
+  table.add("fuse", o.fuse, "Let TorchScript rewrite the backbone: faster, other last digits");
 }
 
 void describe_augmentation(OptionTable& table, FinetuneOptions& o) {
