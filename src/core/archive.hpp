@@ -21,7 +21,11 @@ class ArchiveWriter {
   void operator()(Values&... values) {
     (put(values), ...);
   }
-  std::string take() { return std::move(bytes_); }
+  std::string take() {
+    std::string taken;
+    taken.swap(bytes_);
+    return taken;
+  }
 
  private:
   void raw(const void* data, size_t size) { bytes_.append(static_cast<const char*>(data), size); }
