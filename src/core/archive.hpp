@@ -21,11 +21,7 @@ class ArchiveWriter {
   void operator()(Values&... values) {
     (put(values), ...);
   }
-  std::string take() {
-    std::string taken;
-    taken.swap(bytes_);
-    return taken;
-  }
+  std::string take() { return std::move(bytes_); }
 
  private:
   void raw(const void* data, size_t size) { bytes_.append(static_cast<const char*>(data), size); }

@@ -69,7 +69,9 @@ TEST(Adapter, MoreEnergyKeepsMoreOfEveryBlock) {
     for (std::size_t b = 0; b < ranks.size(); ++b) {
       EXPECT_GE(ranks[b], before[b]);
       EXPECT_GE(pruning.energy_kept(b, ranks[b]), energy * (1 - 1e-12));
-      if (ranks[b] > 0) EXPECT_LT(pruning.energy_kept(b, ranks[b] - 1), energy);
+      if (ranks[b] > 0) {
+        EXPECT_LT(pruning.energy_kept(b, ranks[b] - 1), energy);
+      }
     }
     before = ranks;
   }
