@@ -31,7 +31,7 @@ namespace {
 
 template <typename Scalar>
 std::string kind() {
-  return std::string("solve ") + scalar_name<Scalar>();
+  return message("solve ", scalar_name<Scalar>());
 }
 
 }  // namespace
