@@ -10,7 +10,8 @@ if(UDV_NATIVE)
   # GCC 12 takes its own AVX-512 intrinsics for uses of uninitialised values (bug 105593), and its own
   # copies of short strings in wide registers for copies beyond their end.
   target_compile_options(udv_compiler INTERFACE -march=native -Wno-uninitialized
-                                                -Wno-maybe-uninitialized -Wno-array-bounds)
+                                                -Wno-maybe-uninitialized -Wno-array-bounds
+                                                -Wno-stringop-overflow -Wno-stringop-overread)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT UDV_SANITIZE)
   # The kernels are compiled for several processors, and choose among them at run time.
   target_compile_definitions(udv_compiler INTERFACE UDV_CLONE_KERNELS)
