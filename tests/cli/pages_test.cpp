@@ -23,7 +23,7 @@ class Pages : public ::testing::Test {
     std::string name;
     for (const std::string& line : lines_of(page)) {
       if (line.starts_with("## ")) name = line.substr(3);
-      parts[name] += line + "\n";
+      if (!line.empty()) parts[name] += line + "\n";  // the last section has no blank line after it
     }
     return parts;
   }
