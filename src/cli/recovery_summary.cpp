@@ -25,9 +25,8 @@ void print_summary(const RecoveryFacts& r) {
   if (r.noise_sigma > 0) print_row("noise", report::number(r.noise_sigma) + " per measurement");
   if (r.holdout_rmse) print_row("held-out rmse", report::number(*r.holdout_rmse));
   if (r.test_rmse) print_row("test rmse", report::number(*r.test_rmse));
-  print_row("certificate", std::string(to_string(r.certificate.verdict)));
-  print_row("stopped", fmt::format("{}, {} iterations, {}", to_string(r.stop_reason), r.iterations,
-                                   report::duration(r.seconds)));
+  print_row("verdict", r.verdict());
+  print_row("time", fmt::format("{}, {} iterations", report::duration(r.seconds), r.iterations));
 }
 
 }  // namespace

@@ -129,14 +129,14 @@ std::vector<Prediction> use_answer(Run& run, const Task& task, Centering mode, R
   const CompleteData& data = task.data;
   if (recovery.stop_reason == StopReason::kInterrupted) return {};
   if (data.test.size() > 0) {
-    const TestError error = test_error(recovery, task.biases, data.test);
+    const TestError error = test_error(recovery, task.biases, data.entries, data.test);
     recovery.test_rmse = error.rmse;
     if (error.left_out > 0)
       run.session().listener().warning(
           fmt::format("{} of {} test entries lie in rows or columns without data and are left out",
                       error.left_out, data.test.size()));
   }
-  auto predictions = predict_entries(recovery, task.biases, data.pairs);
+  auto predictions = predict_entries(recovery, task.biases, data.entries, data.pairs);
   if (!run.has_folder()) return predictions;
   if (!task.names.predict.empty() || !data.pairs.empty())
     io::write_atomically(run.folder().file("predictions.csv"),
@@ -158,7 +158,7 @@ CompleteResult complete_task(Task task, CompleteOptions options, Session& sessio
   run.info().index_base = task.data.index_base;
   for (const std::string& warning : task.warnings) run.warn(warning);
   Recovery recovery = solve(run, problem, options.method);
-  warn_about(run, recovery, *problem.op);
+  warn_about(run, recovery);
   CompleteResult result;
   result.predictions = use_answer(run, task, options.center, recovery);
   result.biases = std::move(task.biases);

@@ -8,7 +8,9 @@
 
 #include "core/require.hpp"
 #include "jobs/recovery.hpp"
+#include "udv/io/gray_picture.hpp"
 #include "udv/io/npy.hpp"
+#include "udv/io/png.hpp"
 #include "udv/recover/operators/imaging.hpp"
 #include "udv/recover/operators/rank_one.hpp"
 #include "udv/recover/phase.hpp"
@@ -164,6 +166,29 @@ void warn_about_dark(Run& run, const IntensityOperator<Scalar>& op) {
                          dark, op.rows()));
 }
 
+// How far each entry of x may move without any measurement changing; a picture where x is one.
+template <typename Scalar>
+void write_open_entries(Run& run, const IntensityOperator<Scalar>& op,
+                        const OpenEntries<Scalar>& open) {
+  const Vector<double> moved = free_direction_of_x(open).cwiseAbs();
+  if (moved.size() == 0) return;
+  io::write_npy(run.folder().file("undetermined.npy"), moved);
+  std::vector<Index> which;
+  for (Index i = 0; i < moved.size(); ++i)
+    if (moved(i) > open.tolerance) which.push_back(i);
+  run.warn(
+      fmt::format("{} of {} entries of x can move without any measurement changing: "
+                  "undetermined.npy says how far",
+                  which.size(), moved.size()));
+  if constexpr (kIsComplex<Scalar>) {
+    const auto* const imaging = dynamic_cast<const ImagingOperator<Scalar>*>(&op);
+    if (!imaging) return;
+    io::write_png(run.folder().file("undetermined.png"),
+                  io::gray_picture(Eigen::Map<const RowMatrix<double>>(
+                      moved.data(), imaging->image_rows(), imaging->image_cols())));
+  }
+}
+
 template <typename Scalar>
 PhaseAnswer<Scalar> phase_problem(PhaseInput input,
                                   const std::shared_ptr<const IntensityOperator<Scalar>>& op,
@@ -179,11 +204,14 @@ PhaseAnswer<Scalar> phase_problem(PhaseInput input,
   Run run(session, "phase", table.config(), table.fingerprint());
   warn_about_dark(run, *op);
   BasicRecovery<Scalar> recovery = solve_intensities(run, problem, *op, options);
-  warn_about(run, recovery, *op);
+  warn_about(run, recovery);
   PhaseAnswer<Scalar> answer;
   answer.x = with_fixed_phase<Scalar>(dominant_vector<Scalar>(recovery.U, recovery.d));
   if (truth.size() > 0) run.info().relative_error = phase_error<Scalar>(answer.x, truth);
-  if (is_written(run, recovery)) io::write_npy(run.folder().file("x.npy"), answer.x);
+  if (is_written(run, recovery)) {
+    io::write_npy(run.folder().file("x.npy"), answer.x);
+    write_open_entries(run, *op, recovery.open_entries);
+  }
   static_cast<RecoveryResult<Scalar>&>(answer) = finish(run, std::move(recovery));
   return answer;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "udv/jobs/planted.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "core/require.hpp"
@@ -30,6 +32,10 @@ PlantedOptions problem_options(const PlantedJobOptions& options) {
   problem.symmetric = !options.rectangular;
   if (problem.symmetric && problem.cols != problem.rows)
     throw OptionError("cols", "another number than rows needs rectangular");
+  if (options.rank > std::min(problem.rows, problem.cols))
+    throw OptionError(
+        "rank", fmt::format("{} found, at most {} expected for a {} x {} matrix", options.rank,
+                            std::min(problem.rows, problem.cols), problem.rows, problem.cols));
   problem.rank = options.rank;
   problem.measurements = options.measurements;
   problem.condition = options.condition;
@@ -45,7 +51,7 @@ RecoveryResult<double> planted_matrix(const PlantedInput& input, const PlantedJo
   check_problem(problem, options.method);
   Run run = start(input, options, session);
   Recovery found = solve(run, problem, options.method);
-  warn_about(run, found, *problem.op);
+  warn_about(run, found);
   if (found.stop_reason != StopReason::kInterrupted)
     run.info().relative_error =
         made.relative_error(found.U, found.d, found.symmetric ? found.U : found.V);
@@ -100,7 +106,7 @@ RecoveryResult<double> planted_phase(const PlantedInput& input, PlantedJobOption
   check_problem(problem, options.method);
   Run run = start(input, options, session);
   Recovery found = solve(run, problem, options.method);
-  warn_about(run, found, *problem.op);
+  warn_about(run, found);
   use_vector(run, found, truth);
   return finish(run, std::move(found));
 }

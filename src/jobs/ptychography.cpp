@@ -85,7 +85,7 @@ class PtychographyJob {
     note_data(run.info());
     PtychographyJobResult result;
     BasicRecovery<Complex> recovery = automatic_ ? solve_image(run, result) : solve_gradient(run);
-    warn_about(run, recovery, *problem_.op);
+    warn_about(run, recovery);
     if (recovery.stop_reason != StopReason::kInterrupted) use_answer(run, recovery, result);
     static_cast<RecoveryResult<Complex>&>(result) = finish(run, std::move(recovery));
     return result;
@@ -156,6 +156,19 @@ class PtychographyJob {
     io::write_npy(folder.file("pupil.npy"), result.pupil);
     io::write_npy(folder.file("windows.npy"), window_corners(*used));
     write_pictures(folder.file("amplitude.png"), folder.file("phase.png"), result.image);
+    draw_open_pixels(folder, *used, recovery.open_entries);
+  }
+
+  // How far each pixel may move without any image changing.
+  static void draw_open_pixels(RunFolder& folder, const Operator& op,
+                               const OpenEntries<Complex>& open) {
+    const Vector<Complex> direction = free_direction_of_x(open);
+    if (direction.size() == 0) return;
+    const Vector<double> moved = op.to_image(direction).cwiseAbs().cast<double>();
+    const RowMatrix<double> image =
+        Eigen::Map<const RowMatrix<double>>(moved.data(), op.image_rows(), op.image_cols());
+    io::write_npy(folder.file("undetermined.npy"), image);
+    io::write_png(folder.file("undetermined.png"), io::gray_picture(image));
   }
 
   double residual_of(const PtychographyImages& part, const PtychographyJobResult& result) const {

@@ -42,11 +42,12 @@ std::vector<std::string> undetermined_lines(const Undetermined& open, Index rank
     std::string block = rows.empty() ? "" : "rows " + join(rows, base);
     if (!cols.empty()) block += (block.empty() ? "columns " : ", columns ") + join(cols, base);
     lines.push_back(fmt::format(
-        "a separate block ({}): entries between it and the rest are not determined", block));
+        "too few entries join a block ({}) to the rest: entries between them are not determined",
+        block));
   }
   if (open.blocks.size() > kBlocksShown)
-    lines.push_back(fmt::format("{} more separate blocks, listed in run.json",
-                                open.blocks.size() - kBlocksShown));
+    lines.push_back(
+        fmt::format("{} more such blocks, listed in run.json", open.blocks.size() - kBlocksShown));
   return lines;
 }
 
@@ -105,23 +106,18 @@ BasicRecovery<Scalar> solve(Run& run, const BasicProblem<Scalar>& problem,
   return run.compute(more, [&] { return recover<Scalar>(problem, options, more); });
 }
 
-template <typename Scalar>
-void warn_about(Run& run, const BasicRecovery<Scalar>& recovery,
-                const MeasurementOperator<Scalar>& op) {
+void warn_about(Run& run, const RecoveryFacts& recovery) {
   if (recovery.stop_reason == StopReason::kInterrupted) return;
   if (recovery.stop_reason == StopReason::kDiverged)
     run.warn((run.has_folder() ? run.path().string() + ": " : "") +
              "diverged, a smaller step expected; its factors are of no use");
+  const Determinacy& known = recovery.determinacy;
+  const bool open = known.free_directions > 0 || known.another_fits ||
+                    (recovery.exact && known.tolerance > 0 && !known.rank_confirmed);
+  if (open && recovery.converged) run.warn("the answer " + recovery.verdict());
   for (const std::string& line :
        undetermined_lines(recovery.undetermined, recovery.rank, run.info().index_base))
     run.warn(line);
-  // Fewer equations than unknowns, whatever the operator.
-  const double freedom = recovery.rank > 0 ? op.degrees_of_freedom(recovery.rank) : 0;
-  if (!recovery.by_rank_walk || static_cast<double>(recovery.measurements) >= freedom) return;
-  run.warn(
-      fmt::format("{} measurements for {} degrees of freedom of rank {}: X is not "
-                  "determined by the data",
-                  recovery.measurements, freedom, recovery.rank));
 }
 
 bool is_written(const Run& run, const RecoveryFacts& recovery) {
@@ -157,8 +153,6 @@ RecoveryResult<Scalar> finish(Run& run, BasicRecovery<Scalar> recovery) {
   template void check_problem(const BasicProblem<Scalar>&, const RecoverOptions&);               \
   template BasicRecovery<Scalar> solve(Run&, const BasicProblem<Scalar>&, const RecoverOptions&, \
                                        BasicHooks<Scalar>);                                      \
-  template void warn_about(Run&, const BasicRecovery<Scalar>&,                                   \
-                           const MeasurementOperator<Scalar>&);                                  \
   template RecoveryResult<Scalar> finish(Run&, BasicRecovery<Scalar>);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 #undef UDV_INSTANTIATE

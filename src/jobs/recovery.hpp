@@ -37,9 +37,7 @@ BasicRecovery<Scalar> solve(Run& run, const BasicProblem<Scalar>& problem,
                             const RecoverOptions& options, BasicHooks<Scalar> more = {});
 
 /// What the data leave open and whether the run diverged, as warnings.
-template <typename Scalar>
-void warn_about(Run& run, const BasicRecovery<Scalar>& recovery,
-                const MeasurementOperator<Scalar>& op);
+void warn_about(Run& run, const RecoveryFacts& recovery);
 
 Outcome outcome_of(const RecoveryFacts& recovery);
 

@@ -18,8 +18,12 @@ Json names(const std::vector<Index>& indices, int base) {
   return result;
 }
 
-Json certificate_json(const Certificate& c) {
-  return {{"stationarity", number(c.stationarity)},
+Json certificate_json(const Certificate& c, const Determinacy& d) {
+  const bool examined = d.tolerance > 0;
+  return {{"unique", d.unique ? Json(*d.unique) : Json(nullptr)},
+          {"free_directions", examined ? Json(d.free_directions) : Json(nullptr)},
+          {"determined_share", examined ? Json(number(d.determined_share)) : Json(nullptr)},
+          {"stationarity", number(c.stationarity)},
           {"complementarity", number(c.complementarity)},
           {"dual_infeasibility", number(c.dual_infeasibility)},
           {"dead_curvature", number(c.dead_curvature)},
@@ -27,6 +31,18 @@ Json certificate_json(const Certificate& c) {
           {"ball_residual", number(c.ball_residual)},
           {"ridge", number(c.ridge)},
           {"verdict", to_string(c.verdict)}};
+}
+
+// How `unique` was found.
+Json determinacy_json(const Determinacy& d) {
+  return {{"rank_confirmed", d.rank_confirmed},
+          {"another_fits", d.another_fits},
+          {"free_directions_estimated", d.free_is_estimate},
+          {"determined_share_estimated", d.share_is_estimate},
+          {"draws", d.draws},
+          {"steps", d.steps},
+          {"starts", d.starts},
+          {"tolerance", number(d.tolerance)}};
 }
 
 Json undetermined_json(const Undetermined& open, int base) {
@@ -64,8 +80,10 @@ Json results_json(const RecoveryFacts& r, const char* scalar, int index_base) {
               {"alpha", number(r.alpha)},
               {"step", number(r.step)},
               {"noise_sigma", number(r.noise_sigma)},
-              {"certificate", certificate_json(r.certificate)},
+              {"verdict", r.verdict()},
+              {"certificate", certificate_json(r.certificate, r.determinacy)},
               {"undetermined", undetermined_json(r.undetermined, index_base)}});
+  if (r.determinacy.tolerance > 0) run["determinacy"] = determinacy_json(r.determinacy);
   Json scores = Json::array();
   for (const auto& [rank, score] : r.scores)
     scores.push_back({{"rank", rank}, {"score", number(score)}});

@@ -101,7 +101,7 @@ RecoveryResult<double> sense_problem(SenseInput input, const Problem& problem, S
   describe(table, options);
   Run run(session, "sense", table.config(), table.fingerprint());
   Recovery recovery = solve(run, problem, options.method);
-  warn_about(run, recovery, *problem.op);
+  warn_about(run, recovery);
   return finish(run, std::move(recovery));
 }
 

@@ -8,6 +8,29 @@
 #include "udv/recover/phase.hpp"
 
 namespace udv {
+namespace {
+
+template <typename Scalar>
+constexpr double kExactIntensities = std::max(1e-9, 40 * kEpsilon<Scalar>);
+
+// Whether another x would do. Large problems get fewer steps: a draw must not take longer than the
+// fit did.
+template <typename Scalar>
+void examine(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, const Vector<Scalar>& x,
+             BasicRecovery<Scalar>& result) {
+  constexpr Index kLarge = 1'000'000;
+  StackedFactors<Scalar> Z(op.rows(), op.rows(), true, 1);
+  Z.Z.col(0) = x;
+  DeterminacyOptions options;
+  options.zero_residual = kExactIntensities<Scalar>;
+  options.exact = result.exact = result.relative_residual <= options.zero_residual;
+  if (op.num_measurements() > kLarge) options.max_steps = 50;
+  auto answer = determine<Scalar>(op, b, Z, options);
+  result.determinacy = answer.facts;
+  result.open_entries = std::move(answer.open);
+}
+
+}  // namespace
 
 template <typename Scalar>
 Vector<Scalar> dominant_vector(const RowMatrix<Scalar>& U, const Reals<Scalar>& d) {
@@ -41,6 +64,8 @@ BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, con
   options.tolerance = std::max(1e-6, 1e4 * kEpsilon<Scalar>);
   result.certificate =
       certify(op, b, Factorization<Scalar>(method_named("udu"), Z, result.d), options);
+  result.intensities = true;
+  if (something) examine(op, b, x, result);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/prediction.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace udv {
@@ -17,38 +18,41 @@ std::vector<char> marked(Index size, const std::vector<Index>& which) {
   return marks;
 }
 
-// Number of the block that each row (or column) belongs to; -1 where it is open itself.
-std::vector<int> blocks(Index size, const Undetermined& open, const std::vector<Index>& lines,
-                        bool rows) {
-  std::vector<int> block(at(size), 0);
-  for (const Index i : lines) block[at(i)] = -1;
-  for (size_t b = 0; b < open.blocks.size(); ++b)
-    for (const Index i : rows ? open.blocks[b].first : open.blocks[b].second)
-      block[at(i)] = static_cast<int>(b) + 1;
-  return block;
+std::vector<std::int64_t> places(const Entries& known) {
+  std::vector<std::int64_t> result;
+  result.reserve(known.row.size());
+  for (size_t t = 0; t < known.row.size(); ++t) {
+    const std::int64_t i = known.row[t], j = known.col[t];
+    result.push_back(i * known.cols + j);
+    if (known.symmetric && i != j) result.push_back(j * known.cols + i);
+  }
+  std::sort(result.begin(), result.end());
+  return result;
 }
 
 }  // namespace
 
-DeterminedEntries::DeterminedEntries(const Recovery& r)
-    : empty_row_(marked(r.rows, r.undetermined.empty_rows)),
+DeterminedEntries::DeterminedEntries(const Recovery& r, const Entries& known)
+    : recovery_(r),
+      empty_row_(marked(r.rows, r.undetermined.empty_rows)),
       empty_col_(
           marked(r.cols, r.symmetric ? r.undetermined.empty_rows : r.undetermined.empty_cols)),
-      row_block_(blocks(r.rows, r.undetermined, r.undetermined.rows, true)),
-      col_block_(r.symmetric ? row_block_
-                             : blocks(r.cols, r.undetermined, r.undetermined.cols, false)) {}
+      known_(places(known)) {}
 
 bool DeterminedEntries::has_data(Index i, Index j) const {
   return !empty_row_[at(i)] && !empty_col_[at(j)];
 }
 
 bool DeterminedEntries::determined(Index i, Index j) const {
-  return has_data(i, j) && row_block_[at(i)] >= 0 && row_block_[at(i)] == col_block_[at(j)];
+  if (!has_data(i, j)) return false;
+  return recovery_.open_entries.determined(i, j) ||
+         std::binary_search(known_.begin(), known_.end(), i * recovery_.cols + j);
 }
 
 std::vector<Prediction> predict_entries(const Recovery& recovery, const Biases& biases,
+                                        const Entries& entries,
                                         const std::vector<std::pair<Index, Index>>& pairs) {
-  const DeterminedEntries known(recovery);
+  const DeterminedEntries known(recovery, entries);
   std::vector<Prediction> predictions;
   predictions.reserve(pairs.size());
   for (const auto& [i, j] : pairs) {
@@ -60,8 +64,9 @@ std::vector<Prediction> predict_entries(const Recovery& recovery, const Biases& 
   return predictions;
 }
 
-TestError test_error(const Recovery& recovery, const Biases& biases, const Entries& test) {
-  const DeterminedEntries known(recovery);
+TestError test_error(const Recovery& recovery, const Biases& biases, const Entries& entries,
+                     const Entries& test) {
+  const DeterminedEntries known(recovery, entries);
   TestError result;
   double squares = 0;
   for (size_t t = 0; t < test.value.size(); ++t) {

@@ -290,10 +290,34 @@ class Solve {
       result_.holdout_rmse = std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
     }
     const double tolerance = options_.tolerance.value_or(kDefaultTolerance<Scalar>);
+    result_.exact = result_.relative_residual <= tolerance;
+    examine();
     // A gradient run that has lost all its columns stands still, but it has found nothing.
     const bool lost = !result_.by_rank_walk && result_.rank == 0;
-    result_.converged = !lost && (result_.relative_residual <= tolerance ||
-                                  result_.certificate.verdict != Optimality::kNotConverged);
+    Optimality& verdict = result_.certificate.verdict;
+    // Who asks for a large residual only gets no gradient smaller than that.
+    if (result_.exact && verdict == Optimality::kNotConverged) verdict = Optimality::kStationary;
+    result_.converged = !lost && verdict != Optimality::kNotConverged;
+    if (!result_.converged && result_.stop_reason == StopReason::kConverged)
+      result_.stop_reason = StopReason::kIterationLimit;
+  }
+
+  // Whether another answer of this rank would do; a gradient run does not claim its rank.
+  void examine() {
+    if (!result_.by_rank_walk || result_.rank == 0 || stop_ != Verdict::kContinue) {
+      result_.open_entries = open_entries<Scalar>(result_.undetermined, *used_.op);
+      return;
+    }
+    DeterminacyOptions options;
+    options.zero_residual = options_.tolerance.value_or(kDefaultTolerance<Scalar>);
+    options.exact = result_.exact;
+    options.seed = options_.seed;
+    auto answer = determine(*used_.op, b_,
+                            leading_columns(balanced(factors_.absorbed()), result_.rank), options);
+    result_.determinacy = answer.facts;
+    result_.open_entries = std::move(answer.open);
+    if (result_.undetermined.blocks.empty())
+      result_.undetermined.blocks = std::move(answer.loose_blocks);
   }
 
   void take_spectrum() {

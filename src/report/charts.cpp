@@ -214,6 +214,11 @@ std::vector<Json> picture_blocks(const RunView& run) {
     else if (!has_snapshots && has_last)
       blocks.push_back(pictures_block(kind, items));
   }
+  if (run.has("undetermined.png"))
+    blocks.push_back(
+        pictures_block("Where the data leave the image open",
+                       {picture("bright pixels can move without any measurement changing",
+                                run.file("undetermined.png"))}));
   return blocks;
 }
 

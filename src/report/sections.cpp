@@ -50,7 +50,9 @@ std::string method_of(const RunView& run) {
   return method.empty() ? variant : method;
 }
 
+// A sentence; runs of version 0.1 have one word.
 std::string verdict_of(const RunView& run) {
+  if (const std::string sentence = run.text("verdict"); !sentence.empty()) return sentence;
   const auto at = run.run.find("certificate");
   if (at == run.run.end() || !at->is_object()) return "";
   const auto verdict = at->find("verdict");
@@ -89,8 +91,8 @@ Facts facts_of(const RunView& run) {
       add(figure.shown, shown(*value));
     else
       add(figure.shown, before_and_after(run.run, figure.key));
-  add("certificate", verdict_of(run));
-  add("stopped", run.text("stop_reason"));
+  add("verdict", verdict_of(run));
+  if (run.text("verdict").empty()) add("stopped", run.text("stop_reason"));
   if (const auto seconds = run.number("seconds")) add("time", duration(*seconds));
   if (const auto seed = run.number("seed")) add("seed", shown(*seed));
   add("udv", run.text("udv"));

@@ -57,6 +57,7 @@ enum RandomStream : std::uint64_t {
   kStreamRestarts = 6,
   kStreamSplit = 7,
   kStreamWeights = 8,
+  kStreamDeterminacy = 10,
   kStreamBatches = 9,  ///< plus 16 times the epoch
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,16 +15,18 @@ namespace udv {
 /// What the data say about single entries of a completed matrix.
 class UDV_EXPORT DeterminedEntries {
  public:
-  explicit DeterminedEntries(const Recovery& recovery);
+  /// `known`: the entries that the recovery was made from.
+  DeterminedEntries(const Recovery& recovery, const Entries& known);
 
   /// Row i and column j have entries.
   bool has_data(Index i, Index j) const;
-  /// The data determine X(i, j): row and column belong to the same block and are not open.
+  /// The data determine X(i, j): it is known, or follows from what is known.
   bool determined(Index i, Index j) const;
 
  private:
+  const Recovery& recovery_;
   std::vector<char> empty_row_, empty_col_;
-  std::vector<int> row_block_, col_block_;  // -1: open
+  std::vector<std::int64_t> known_;  // i * cols + j, sorted
 };
 
 struct Prediction {
@@ -35,7 +38,7 @@ struct Prediction {
 
 /// X(i, j) + biases for each pair.
 UDV_EXPORT std::vector<Prediction> predict_entries(
-    const Recovery& recovery, const Biases& biases,
+    const Recovery& recovery, const Biases& biases, const Entries& known,
     const std::vector<std::pair<Index, Index>>& pairs);
 
 struct TestError {
@@ -45,6 +48,6 @@ struct TestError {
 
 /// Root mean square error on test entries whose row and column have data.
 UDV_EXPORT TestError test_error(const Recovery& recovery, const Biases& biases,
-                                const Entries& test);
+                                const Entries& known, const Entries& test);
 
 }  // namespace udv

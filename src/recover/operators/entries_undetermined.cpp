@@ -55,8 +55,10 @@ std::vector<Index> degrees(const EntryGraph& graph) {
 }
 
 // Marks the nodes that remain when nodes with fewer than `rank` remaining neighbours are taken
-// away, again and again.
-std::vector<char> core_nodes(const EntryGraph& graph, std::vector<Index> degree, Index rank) {
+// away, again and again. A node that goes with e remaining neighbours has rank - e parameters that
+// nothing determines, whatever the others are.
+std::vector<char> core_nodes(const EntryGraph& graph, std::vector<Index> degree, Index rank,
+                             Index& free_parameters) {
   std::vector<char> remains(degree.size(), 1);
   std::vector<Index> queue;
   for (size_t node = 0; node < degree.size(); ++node)
@@ -65,9 +67,11 @@ std::vector<char> core_nodes(const EntryGraph& graph, std::vector<Index> degree,
   while (!queue.empty()) {
     const Index node = queue.back();
     queue.pop_back();
+    free_parameters += rank - std::max<Index>(degree[static_cast<size_t>(node)], 0);
     graph.visit_neighbours(node, [&](Index other) {
       const auto o = static_cast<size_t>(other);
-      if (remains[o] && --degree[o] < rank) {
+      --degree[o];
+      if (remains[o] && degree[o] < rank) {
         remains[o] = 0;
         queue.push_back(other);
       }
@@ -102,9 +106,9 @@ Undetermined EntriesOperator<Scalar>::undetermined(Index rank) const {
   const Index p = this->rows();
   const EntryGraph graph(by_row_, by_col_, this->symmetric());
   const std::vector<Index> degree = degrees(graph);
-  const std::vector<char> remains = core_nodes(graph, degree, std::max<Index>(rank, 1));
-
   Undetermined open;
+  const std::vector<char> remains =
+      core_nodes(graph, degree, std::max<Index>(rank, 1), open.free_parameters);
   for (Index node = 0; node < graph.nodes(); ++node) {
     const bool is_row = node < p;
     if (degree[static_cast<size_t>(node)] == 0)

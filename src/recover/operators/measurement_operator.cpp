@@ -42,6 +42,15 @@ Undetermined MeasurementOperator<Scalar>::undetermined(Index) const {
 }
 
 template <typename Scalar>
+std::vector<std::int32_t> MeasurementOperator<Scalar>::rigid_groups(const StackedFactors<Scalar>& Z,
+                                                                    const Reals<Scalar>&) const {
+  return std::vector<std::int32_t>(static_cast<size_t>(Z.Z.rows()), 0);
+}
+
+template <typename Scalar>
+void MeasurementOperator<Scalar>::visit_entries(const std::function<void(Index, Index)>&) const {}
+
+template <typename Scalar>
 std::unique_ptr<MeasurementOperator<Scalar>> MeasurementOperator<Scalar>::subset(
     const std::vector<Index>&) const {
   throw InvalidArgument(message("operator '", name(), "' cannot hold out measurements"));
@@ -57,6 +66,20 @@ void pull_back(const MeasurementOperator<Scalar>& op, const StackedFactors<Scala
   } else {
     op.adjoint_products(z, Z.U(), Z.V(), G.topRows(op.rows()), G.bottomRows(op.cols()));
   }
+}
+
+template <typename Scalar>
+void push_forward(const MeasurementOperator<Scalar>& op, const StackedFactors<Scalar>& Z,
+                  const RowMatrix<Scalar>& P, Reals<Scalar>& y) {
+  const Index k = Z.rank();
+  if (Z.symmetric) {
+    op.apply(P, Reals<Scalar>::Constant(k, 2), Z.U(), y);
+    return;
+  }
+  RowMatrix<Scalar> left(op.rows(), 2 * k), right(op.cols(), 2 * k);
+  left << P.topRows(op.rows()), Z.U();
+  right << Z.V(), P.bottomRows(op.cols());
+  op.apply(left, Reals<Scalar>::Ones(2 * k), right, y);
 }
 
 template <typename Scalar>
@@ -77,11 +100,13 @@ void residual_product(const MeasurementOperator<Scalar>& op, const Reals<Scalar>
   }
 }
 
-#define UDV_INSTANTIATE(Scalar)                                                              \
-  template class MeasurementOperator<Scalar>;                                                \
-  template void pull_back(const MeasurementOperator<Scalar>&, const StackedFactors<Scalar>&, \
-                          const Reals<Scalar>&, RowMatrix<Scalar>&);                         \
-  template void residual_product(const MeasurementOperator<Scalar>&, const Reals<Scalar>&,   \
+#define UDV_INSTANTIATE(Scalar)                                                                 \
+  template class MeasurementOperator<Scalar>;                                                   \
+  template void pull_back(const MeasurementOperator<Scalar>&, const StackedFactors<Scalar>&,    \
+                          const Reals<Scalar>&, RowMatrix<Scalar>&);                            \
+  template void push_forward(const MeasurementOperator<Scalar>&, const StackedFactors<Scalar>&, \
+                             const RowMatrix<Scalar>&, Reals<Scalar>&);                         \
+  template void residual_product(const MeasurementOperator<Scalar>&, const Reals<Scalar>&,      \
                                  const Vector<Scalar>&, Vector<Scalar>&);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

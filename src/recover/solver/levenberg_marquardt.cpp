@@ -6,6 +6,7 @@
 
 #include "core/instantiate.hpp"
 #include "core/sums.hpp"
+#include "recover/solver/conjugate_gradients.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -15,42 +16,6 @@ constexpr double kInitialDamping = 1e-3;  // in units of the mean diagonal of J^
 constexpr double kSmallestDamping = 1e-14;
 constexpr double kLeastGainRatio = 1e-4;
 constexpr int kMaxRejections = 10;
-
-template <typename Scalar>
-struct LinearSolve {
-  RowMatrix<Scalar> delta, residual, direction, product, preconditioned;
-  int steps = 0;
-};
-
-// (J^T J + shift I) delta = -g to a relative residual `tolerance`; on return `residual` holds
-// -g - (J^T J + shift I) delta.
-template <typename Scalar>
-void conjugate_gradients(Linearization<Scalar>& model, const RowMatrix<Scalar>& g, double shift,
-                         double tolerance, int max_steps, LinearSolve<Scalar>& work) {
-  work.delta.setZero(g.rows(), g.cols());
-  work.residual = -g;
-  model.precondition(work.residual, work.preconditioned);
-  work.direction = work.preconditioned;
-  double rho = dot(work.residual, work.preconditioned);
-  const double target = tolerance * tolerance * squared_norm(g);
-  for (work.steps = 0; work.steps < max_steps && rho > 0; ++work.steps) {
-    model.normal_product(work.direction, work.product);
-    work.product += static_cast<RealOf<Scalar>>(shift) * work.direction;
-    const double curvature = dot(work.direction, work.product);
-    if (!(curvature > 0)) break;
-    const auto length = static_cast<RealOf<Scalar>>(rho / curvature);
-    work.delta += length * work.direction;
-    work.residual -= length * work.product;
-    if (squared_norm(work.residual) <= target) {
-      ++work.steps;
-      break;
-    }
-    model.precondition(work.residual, work.preconditioned);
-    const double next = dot(work.residual, work.preconditioned);
-    work.direction = work.preconditioned + static_cast<RealOf<Scalar>>(next / rho) * work.direction;
-    rho = next;
-  }
-}
 
 // The point of the iteration: unknowns, residual, objective and gradient.
 template <typename Scalar>

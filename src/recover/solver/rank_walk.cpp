@@ -234,10 +234,25 @@ void RankWalk<Scalar>::settle() {
   }
 }
 
+// Blocks that no entry joins need not have columns of their own: the columns of one can stand
+// beside those of another. A fit does not find that, because a column that is zero in a block stays
+// so.
+template <typename Scalar>
+Index RankWalk<Scalar>::joined_blocks(Index rank) {
+  const Undetermined open = op_.undetermined(1);
+  if (open.blocks.empty() || rank < 2) return rank;
+  const StackedFactors<Scalar> joined =
+      balanced_by_blocks(visited_.at(rank).Z, open.blocks, kNegligible);
+  if (joined.rank() >= rank) return rank;
+  const auto& fit = record(journaled([&] { return refine(joined, FitOptions{}); }));
+  return is_exact(fit) ? fit.Z.rank() : rank;
+}
+
 // Below an exact fit: cut what is negligible, then one column less while the fit stays exact.
 // Where the data could be interpolated at a lower rank that the walk skipped, look there too.
 template <typename Scalar>
 RankFit<Scalar> RankWalk<Scalar>::smallest_exact(Index rank) {
+  rank = joined_blocks(rank);
   const StackedFactors<Scalar> balanced_fit = balanced(visited_.at(rank).Z);
   const Index kept = significant_columns(balanced_fit, kNegligible);
   if (kept < rank) {

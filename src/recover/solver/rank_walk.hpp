@@ -89,6 +89,7 @@ class UDV_EXPORT RankWalk {
   void climb(const RankFit<Scalar>* from, Index limit);
   void descend(Index from);
   void settle();
+  Index joined_blocks(Index rank);
   RankFit<Scalar> smallest_exact(Index rank);
   RankFit<Scalar> shrunken(RankFit<Scalar> fit, RankWalkOutcome<Scalar>& outcome);
 

@@ -7,6 +7,47 @@
 
 namespace udv {
 
+namespace {
+
+// What another one would have to be.
+std::string answer(const RecoveryFacts& r) {
+  return r.intensities ? "x (up to its phase)" : fmt::format("rank-{} matrix", r.rank);
+}
+
+std::string percent(double share) {
+  const double percent = 100 * share;
+  return percent > 0 && percent < 1 ? fmt::format("{:.2g} %", percent)
+                                    : fmt::format("{:.0f} %", percent);
+}
+
+// What the data leave open; nothing where they determine all of X or it is not known.
+std::string open_text(const RecoveryFacts& r) {
+  const Determinacy& d = r.determinacy;
+  const std::string share =
+      fmt::format("{} of the {} are not determined", percent(1 - d.determined_share),
+                  r.intensities ? "entries of x" : "entries");
+  if (d.free_directions > 0)
+    return fmt::format("{}{} {} free: {}", d.free_is_estimate ? "about " : "", d.free_directions,
+                       d.free_directions == 1 ? "direction is" : "directions are", share);
+  if (d.another_fits) return fmt::format("so does another {}: {}", answer(r), share);
+  if (r.exact && d.tolerance > 0 && !d.rank_confirmed)
+    return fmt::format("so would any other values: rank {} is not confirmed", r.rank);
+  return "";
+}
+
+std::string gradient_verdict(const RecoveryFacts& r) {
+  switch (r.certificate.verdict) {
+    case Optimality::kGlobal:
+      return "a global minimum; whether it is the only one was not examined";
+    case Optimality::kStationary:
+      return "a stationary point: no column that is present can improve it";
+    default:
+      return "the residual that was asked for is reached";
+  }
+}
+
+}  // namespace
+
 std::string_view to_string(StopReason reason) {
   switch (reason) {
     case StopReason::kConverged:
@@ -39,11 +80,28 @@ Scalar BasicRecovery<Scalar>::predict(Index i, Index j) const {
   return right.row(j).dot(U.row(i).cwiseProduct(d.transpose()));
 }
 
+bool RecoveryFacts::certified() const {
+  return exact && certificate.verdict == Optimality::kGlobal && determinacy.unique == true;
+}
+
+std::string RecoveryFacts::verdict() const {
+  if (stop_reason == StopReason::kDiverged) return "diverged: the factors are of no use";
+  if (stop_reason == StopReason::kInterrupted) return "interrupted before it converged";
+  if (!converged) return fmt::format("not converged, stopped by the {}", to_string(stop_reason));
+  if (!by_rank_walk) return gradient_verdict(*this);
+  if (rank == 0) return "nothing but noise: no rank explains the data better than none";
+  const std::string open = open_text(*this);
+  if (certified()) return fmt::format("certified: the only {} that fits the data", answer(*this));
+  if (!exact)
+    return open.empty() ? "fits the data up to noise, and the data determine all of it"
+                        : "fits the data up to noise, but " + open;
+  if (!open.empty()) return "fits the data exactly, but " + open;
+  return fmt::format("fits the data exactly; whether another {} does is not known", answer(*this));
+}
+
 std::string RecoveryFacts::summary() const {
-  const char* const words = certificate.verdict == Optimality::kGlobal       ? "certified"
-                            : certificate.verdict == Optimality::kStationary ? "stationary"
-                                                                             : "not converged";
-  return fmt::format("rank {}, relative residual {:.1e}, {}", rank, relative_residual, words);
+  return fmt::format("rank {}, relative residual {:.1e}, {}", rank, relative_residual,
+                     certified() ? "certified" : verdict());
 }
 
 #define UDV_INSTANTIATE(Scalar) template struct BasicRecovery<Scalar>;

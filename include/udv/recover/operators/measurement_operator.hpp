@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +36,7 @@ struct UDV_EXPORT Undetermined {
   std::vector<Index> rows, cols;              ///< fewer useful measurements than the rank
   /// Rows and columns of each block that no chain of entries links to the largest one.
   std::vector<std::pair<std::vector<Index>, std::vector<Index>>> blocks;
+  Index free_parameters = 0;  ///< of the rows and columns named above, blocks left aside
 
   bool any() const {
     return !(empty_rows.empty() && empty_cols.empty() && rows.empty() && cols.empty() &&
@@ -94,6 +97,13 @@ class UDV_EXPORT MeasurementOperator {
   virtual double degrees_of_freedom(Index rank) const;
   /// Rows, columns and blocks that a rank-k answer leaves open. The default knows of none.
   virtual Undetermined undetermined(Index rank) const;
+  /// Numbers the lines of Z so that lines which spare measurements hold together have the same
+  /// number, largest group first; -1: a line alone. `stress` is a random z with J^T z = 0: a
+  /// measurement that the others do not imply has z_t = 0. The default has one group.
+  virtual std::vector<std::int32_t> rigid_groups(const StackedFactors<Scalar>& Z,
+                                                 const Reals<Scalar>& stress) const;
+  /// Calls visit(i, j) for each entry of X that is measured itself. The default has none.
+  virtual void visit_entries(const std::function<void(Index, Index)>& visit) const;
   /// The same map with the named measurements only (each parts() numbers), in that order. Throws
   /// where it cannot.
   virtual std::unique_ptr<MeasurementOperator> subset(const std::vector<Index>& which) const;
@@ -114,6 +124,11 @@ void apply_stack(const MeasurementOperator<Scalar>& op, const StackedFactors<Sca
 template <typename Scalar>
 UDV_EXPORT void pull_back(const MeasurementOperator<Scalar>& op, const StackedFactors<Scalar>& Z,
                           const Reals<Scalar>& z, RowMatrix<Scalar>& G);
+
+/// y = J P at Z: A(P_U V^* + U P_V^*), or 2 A(P U^*) where symmetric.
+template <typename Scalar>
+UDV_EXPORT void push_forward(const MeasurementOperator<Scalar>& op, const StackedFactors<Scalar>& Z,
+                             const RowMatrix<Scalar>& P, Reals<Scalar>& y);
 
 /// y = S x, where S = A*(z) (symmetric) or [0 A*(z); A*(z)^* 0]: its smallest eigenvalue is that
 /// of the gradient, or minus its largest singular value.

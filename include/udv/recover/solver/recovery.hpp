@@ -10,6 +10,7 @@
 #include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
 #include "udv/recover/solver/certificate.hpp"
+#include "udv/recover/solver/determinacy.hpp"
 
 namespace udv {
 
@@ -32,6 +33,7 @@ struct UDV_EXPORT RecoveryFacts {
   Index rows = 0, cols = 0, measurements = 0;
   bool symmetric = false;
   bool by_rank_walk = false;  ///< not by projected gradient alone
+  bool intensities = false;   ///< X = x x^* was recovered from |W x|^2
 
   Vector<double> spectrum;  ///< singular values, largest first, at least one past the rank
   Index rank = 0;
@@ -45,16 +47,22 @@ struct UDV_EXPORT RecoveryFacts {
   double seconds = 0;
   StopReason stop_reason = StopReason::kConverged;
   bool converged = false;  ///< to the tolerance; a run that reached a limit may still have
+  bool exact = false;      ///< the residual is zero, to the tolerance
   double scale = 1, alpha = 1, step = 0;
   double noise_sigma = 0;  ///< estimated (or given) standard deviation of a measurement's error
   double ridge = 0;        ///< of the shrunken fit, in scaled units
   std::vector<std::pair<Index, double>> scores;  ///< (rank, score) of the ranks that were tried
 
   Certificate certificate;
+  Determinacy determinacy;
   Undetermined undetermined;
   std::vector<IterationRecord> history;
   ColumnHistory columns;
 
+  /// Both words of the verdict hold: X is optimal, and it is the only one.
+  bool certified() const;
+  /// In one sentence what came out and how far it can be trusted.
+  std::string verdict() const;
   /// One line: rank, residual, verdict.
   std::string summary() const;
 };
@@ -64,6 +72,7 @@ template <typename Scalar>
 struct UDV_EXPORT BasicRecovery : RecoveryFacts {
   RowMatrix<Scalar> U, V;
   Reals<Scalar> d;
+  OpenEntries<Scalar> open_entries;  ///< which entries of X the data leave open
 
   /// X(i, j), 0-based.
   Scalar predict(Index i, Index j) const;

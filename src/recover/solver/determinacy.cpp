@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+#include "udv/recover/solver/determinacy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/instantiate.hpp"
+#include "core/lapack.hpp"
+#include "recover/solver/null_space.hpp"
+#include "udv/core/random.hpp"
+#include "udv/recover/solver/levenberg_marquardt.hpp"
+
+namespace udv {
+namespace {
+
+constexpr int kMostDraws = 64;               // to count free directions
+constexpr Index kDenseParameters = 240;      // up to here they are counted by eigenvalues
+constexpr Index kExactShare = 4'000'000;     // entries of X that are looked at one by one
+constexpr Index kSampledEntries = 200'000;   // of a larger X
+constexpr int kStarts = 64, kFewStarts = 8;  // for another answer; few where fits take long
+constexpr Index kLongFit = 100'000;          // measurements times rank of such a fit
+constexpr double kOther = 1e-5;              // relative difference that makes another answer
+constexpr double kIndependentDraw = 1e-9;    // eigenvalue of the draws' Gram matrix
+
+template <typename Scalar>
+constexpr double kTolerance = std::max(1e-6, 1e4 * kEpsilon<Scalar>);
+
+size_t at(Index i) {
+  return static_cast<size_t>(i);
+}
+
+template <typename Scalar>
+class Examination {
+ public:
+  Examination(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+              const StackedFactors<Scalar>& Z, const DeterminacyOptions& options)
+      : op_(op),
+        b_(b),
+        Z_(Z),
+        options_(options),
+        peeled_(op.undetermined(Z.rank())),
+        null_space_(op, Z, mark_open(), kTolerance<Scalar>, options.max_steps),
+        random_(options.seed, kStreamDeterminacy) {}
+
+  DeterminacyAnswer<Scalar> run() {
+    facts().tolerance = open().tolerance = kTolerance<Scalar>;
+    look_nearby();
+    const Index rank_of_J =
+        null_space_.parameters() - null_space_.gauge() - facts().free_directions;
+    facts().rank_confirmed = op_.num_measurements() > rank_of_J || fully_measured();
+    if (options_.exact && !facts().rank_confirmed)
+      open().all_open = true;
+    else if (options_.exact || !still_)
+      look_far_away();
+    decide();
+    count_entries();
+    return std::move(answer_);
+  }
+
+ private:
+  Determinacy& facts() { return answer_.facts; }
+  OpenEntries<Scalar>& open() { return answer_.open; }
+
+  // Lines that the peeling takes away; none: an empty list. Blocks show in the movement.
+  std::vector<char> mark_open() {
+    Undetermined lines_only = peeled_;
+    lines_only.blocks.clear();
+    open() = open_entries<Scalar>(lines_only, op_);
+    std::vector<char> lines = open().row;
+    if (!op_.symmetric()) lines.insert(lines.end(), open().col.begin(), open().col.end());
+    return lines;
+  }
+
+  bool everything_is_open() const {
+    const auto all = [](const std::vector<char>& marks) {
+      return !marks.empty() && std::find(marks.begin(), marks.end(), 0) == marks.end();
+    };
+    return all(answer_.open.row) && all(answer_.open.col);
+  }
+
+  bool fully_measured() const {
+    Index entries = 0;
+    op_.visit_entries([&](Index, Index) { ++entries; });
+    return entries == op_.rows() * op_.cols();
+  }
+
+  // Null directions of J at the answer.
+  void look_nearby() {
+    draws_.push_back(null_space_.draw(random_));
+    still_ = draws_.front().still;
+    converged_ = still_ || draws_.front().converged;
+    const bool small = null_space_.parameters() <= kDenseParameters;
+    if (still_ && !peeled_.free_parameters) {
+      facts().free_directions = 0;
+    } else if (small) {
+      facts().free_directions =
+          std::max<Index>(still_ ? 0 : 1, null_space_.dense_dimension() - null_space_.gauge());
+    } else {
+      // Where all is peeled away the gauge is among the free parameters.
+      const Index gauge = everything_is_open() ? null_space_.gauge() : 0;
+      facts().free_directions = peeled_.free_parameters - gauge + (still_ ? 0 : count_draws());
+    }
+    if (!still_) {
+      open().Z = Z_;
+      open().dZ = draws_.front().N;
+      open().sizes = null_space_.sizes();
+    }
+    facts().draws = static_cast<int>(draws_.size());
+    facts().steps = null_space_.steps();
+    draws_.clear();
+  }
+
+  // Twice as many draws again and again, until they are dependent.
+  Index count_draws() {
+    Index independent = 1;
+    while (independent == static_cast<Index>(draws_.size()) && draws_.size() < kMostDraws) {
+      const size_t wanted = std::max<size_t>(4, 2 * draws_.size());
+      while (draws_.size() < wanted) draws_.push_back(null_space_.draw(random_));
+      Matrix<double> products = null_space_.inner_products(draws_);
+      const Vector<double> values = lapack::eigen_in_place<double>(products, false);
+      independent = (values.array() > kIndependentDraw * values.maxCoeff()).count();
+    }
+    if (independent < static_cast<Index>(draws_.size())) return independent;
+    facts().free_is_estimate = true;
+    const double dimension = null_space_.estimated_dimension(draws_);
+    const double free =
+        dimension - static_cast<double>(null_space_.gauge() + peeled_.free_parameters);
+    return std::max(independent, static_cast<Index>(std::lround(free)));
+  }
+
+  // Lines that no spare measurement holds to the others could stand elsewhere and fit as well.
+  void look_far_away() {
+    const Reals<Scalar> stress = null_space_.stress(random_);
+    facts().steps = null_space_.steps();
+    groups_ = op_.rigid_groups(Z_, stress);
+    if (!still_) name_loose_blocks();
+    if (!options_.exact || !has_loose_entries()) return;
+    const Index effort = op_.num_measurements() * Z_.rank();
+    const int starts = effort > kLongFit || facts().free_directions > 0 ? kFewStarts : kStarts;
+    while (facts().starts < starts && !facts().another_fits) {
+      ++facts().starts;
+      facts().another_fits = differs(refitted(other_start()));
+    }
+    if (!facts().another_fits) return;
+    open().row_group.assign(groups_.begin(), groups_.begin() + op_.rows());
+    open().col_group.assign(groups_.end() - op_.cols(), groups_.end());
+  }
+
+  void name_loose_blocks() {
+    const auto groups = *std::max_element(groups_.begin(), groups_.end());
+    for (std::int32_t group = 1; group <= groups; ++group) {
+      auto& [rows, cols] = answer_.loose_blocks.emplace_back();
+      for (Index line = 0; line < Z_.Z.rows(); ++line)
+        if (groups_[at(line)] == group) {
+          if (line < op_.rows()) rows.push_back(line);
+          if (op_.symmetric() || line >= op_.rows())
+            cols.push_back(op_.symmetric() ? line : line - op_.rows());
+        }
+    }
+  }
+
+  bool held_together(Index i, Index j) const {
+    const auto a = groups_[at(i)], b = groups_[at(op_.symmetric() ? j : op_.rows() + j)];
+    return a >= 0 && a == b;
+  }
+
+  // Some entry that is not measured stays nearby, but belongs to lines that are not held together.
+  bool has_loose_entries() {
+    if (std::all_of(groups_.begin(), groups_.end(), [](auto group) { return group == 0; }))
+      return false;
+    const Index p = op_.rows(), q = op_.cols();
+    std::vector<bool> measured(p * q <= kExactShare ? at(p * q) : 0, false);
+    if (!measured.empty())
+      op_.visit_entries([&](Index i, Index j) { measured[at(i * q + j)] = true; });
+    bool found = false;
+    visit_entries_of_X([&](Index i, Index j) {
+      found = found || (!held_together(i, j) && answer_.open.determined(i, j) &&
+                        (measured.empty() || !measured[at(i * q + j)]));
+    });
+    return found;
+  }
+
+  // Each group but the first in another gauge, lines alone anywhere.
+  StackedFactors<Scalar> other_start() {
+    StackedFactors<Scalar> start = Z_;
+    std::map<std::int32_t, std::pair<Matrix<Scalar>, Matrix<Scalar>>> gauges;
+    for (Index line = 0; line < start.Z.rows(); ++line) {
+      const std::int32_t group = groups_[at(line)];
+      if (group == 0) continue;
+      auto row = start.Z.row(line);
+      if (group < 0) {
+        const auto norm = row.norm();
+        RowMatrix<Scalar> values(1, Z_.rank());
+        random_.fill_normal(values);
+        row = values * (norm / values.norm());
+      } else {
+        if (!gauges.count(group)) gauges[group] = random_gauge();
+        row = (row * (line < op_.rows() ? gauges[group].first : gauges[group].second)).eval();
+      }
+    }
+    return start;
+  }
+
+  // M for the rows and M^-* for the columns; where symmetric M is unitary, so they are the same.
+  std::pair<Matrix<Scalar>, Matrix<Scalar>> random_gauge() {
+    const Index k = Z_.rank();
+    Matrix<Scalar> M(k, k);
+    random_.fill_normal(M);
+    const auto svd = lapack::thin_svd<Wide>(M.template cast<Wide>());
+    const Matrix<Wide> unitary = svd.U * svd.V.adjoint();
+    if (op_.symmetric()) return {unitary.template cast<Scalar>(), unitary.template cast<Scalar>()};
+    const Vector<Wide> s = svd.s.cwiseMax(1e-3).template cast<Wide>();
+    const Matrix<Wide> rows = svd.U * s.asDiagonal() * svd.V.adjoint();
+    const Matrix<Wide> cols = svd.U * s.cwiseInverse().asDiagonal() * svd.V.adjoint();
+    return {rows.template cast<Scalar>(), cols.template cast<Scalar>()};
+  }
+
+  // A fit from the start where it is exact; nothing else.
+  std::optional<StackedFactors<Scalar>> refitted(StackedFactors<Scalar> start) const {
+    const FitSummary fit = fit_factors(op_, b_, start, FitOptions{});
+    const double zero = options_.zero_residual * std::sqrt(squared_norm(b_));
+    if (!(2 * fit.objective <= zero * zero)) return std::nullopt;
+    return start;
+  }
+
+  // Some entry that stays nearby, but is not held, has another value there.
+  bool differs(const std::optional<StackedFactors<Scalar>>& other) {
+    if (!other) return false;
+    bool found = false;
+    visit_entries_of_X([&](Index i, Index j) {
+      if (found || held_together(i, j) || !answer_.open.determined(i, j)) return;
+      const Scalar here = Z_.V().row(j).dot(Z_.U().row(i));
+      const Scalar there = other->V().row(j).dot(other->U().row(i));
+      const double size = static_cast<double>(Z_.U().row(i).norm()) * Z_.V().row(j).norm() +
+                          static_cast<double>(other->U().row(i).norm()) * other->V().row(j).norm();
+      found = std::abs(here - there) > kOther * size;
+    });
+    return found;
+  }
+
+  // All entries, or a sample of them.
+  template <typename Visit>
+  Index visit_entries_of_X(const Visit& visit) {
+    const Index p = op_.rows(), q = op_.cols();
+    if (p * q <= kExactShare) {
+      for (Index i = 0; i < p; ++i)
+        for (Index j = 0; j < q; ++j) visit(i, j);
+      return p * q;
+    }
+    Random sample(options_.seed, kStreamProbe);
+    for (Index t = 0; t < kSampledEntries; ++t) {
+      const Index i = sample.below(p);
+      visit(i, sample.below(q));
+    }
+    return kSampledEntries;
+  }
+
+  void decide() {
+    Determinacy& f = facts();
+    if (f.free_directions > 0 && (converged_ || peeled_.any()))
+      f.unique = false;
+    else if (!converged_)
+      f.unique = std::nullopt;
+    else if (f.another_fits)
+      f.unique = false;
+    else if (f.rank_confirmed)
+      f.unique = true;
+  }
+
+  void count_entries() {
+    Determinacy& f = facts();
+    f.determined_share = 1;
+    if (!open().any()) return;
+    Index determined = 0;
+    const Index looked_at =
+        visit_entries_of_X([&](Index i, Index j) { determined += answer_.open.determined(i, j); });
+    f.share_is_estimate = looked_at == kSampledEntries;
+    const double all = static_cast<double>(op_.rows()) * static_cast<double>(op_.cols());
+    double measured = 0;  // that would not be determined otherwise
+    op_.visit_entries([&](Index i, Index j) { measured += !answer_.open.determined(i, j); });
+    f.determined_share = std::min(
+        1.0, static_cast<double>(determined) / static_cast<double>(looked_at) + measured / all);
+  }
+
+  using Wide = std::conditional_t<kIsComplex<Scalar>, std::complex<double>, double>;
+
+  const MeasurementOperator<Scalar>& op_;
+  const Reals<Scalar>& b_;
+  const StackedFactors<Scalar>& Z_;
+  const DeterminacyOptions& options_;
+  DeterminacyAnswer<Scalar> answer_;
+  Undetermined peeled_;
+  NullSpace<Scalar> null_space_;
+  Random random_;
+  std::vector<typename NullSpace<Scalar>::Draw> draws_;
+  std::vector<std::int32_t> groups_;
+  bool still_ = false, converged_ = false;
+};
+
+}  // namespace
+
+template <typename Scalar>
+bool OpenEntries<Scalar>::determined(Index i, Index j) const {
+  if (all_open) return false;
+  if (!row.empty() && (row[at(i)] || col[at(j)])) return false;
+  if (!row_group.empty() && (row_group[at(i)] < 0 || row_group[at(i)] != col_group[at(j)]))
+    return false;
+  if (Z.rank() == 0) return true;
+  // dX(i, j) = dU_i V_j^* + U_i dV_j^*
+  const double moved = std::abs(Z.V().row(j).dot(dZ.U().row(i)) + dZ.V().row(j).dot(Z.U().row(i)));
+  return moved <= tolerance * sizes(i) * sizes(Z.symmetric ? j : Z.rows + j);
+}
+
+template <typename Scalar>
+OpenEntries<Scalar> open_entries(const Undetermined& undetermined,
+                                 const MeasurementOperator<Scalar>& op) {
+  OpenEntries<Scalar> open;
+  if (!undetermined.any()) return open;
+  const auto mark = [](Index size, const std::vector<Index>& a, const std::vector<Index>& b) {
+    std::vector<char> marks(at(size), 0);
+    for (const auto* const lines : {&a, &b})
+      for (const Index i : *lines) marks[at(i)] = 1;
+    return marks;
+  };
+  open.row = mark(op.rows(), undetermined.rows, undetermined.empty_rows);
+  open.col =
+      op.symmetric() ? open.row : mark(op.cols(), undetermined.cols, undetermined.empty_cols);
+  if (undetermined.blocks.empty()) return open;
+  open.row_group.assign(at(op.rows()), 0);
+  open.col_group.assign(at(op.cols()), 0);
+  for (size_t b = 0; b < undetermined.blocks.size(); ++b) {
+    const auto group = static_cast<std::int32_t>(b) + 1;
+    for (const Index i : undetermined.blocks[b].first) open.row_group[at(i)] = group;
+    for (const Index j : undetermined.blocks[b].second) open.col_group[at(j)] = group;
+  }
+  if (op.symmetric()) open.col_group = open.row_group;
+  return open;
+}
+
+template <typename Scalar>
+Vector<Scalar> free_direction_of_x(const OpenEntries<Scalar>& open) {
+  if (open.Z.rank() == 0) return {};
+  const Vector<Scalar> x = open.Z.Z.col(0);
+  Vector<Scalar> dx = open.dZ.Z.col(0);
+  if constexpr (kIsComplex<Scalar>) dx -= Scalar(0, std::imag(x.dot(dx)) / x.squaredNorm()) * x;
+  return dx * std::sqrt(static_cast<RealOf<Scalar>>(x.size()) / x.squaredNorm());
+}
+
+template <typename Scalar>
+DeterminacyAnswer<Scalar> determine(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                                    const StackedFactors<Scalar>& answer,
+                                    const DeterminacyOptions& options) {
+  return Examination<Scalar>(op, b, answer, options).run();
+}
+
+#define UDV_INSTANTIATE(Scalar)                                                                \
+  template struct OpenEntries<Scalar>;                                                         \
+  template OpenEntries<Scalar> open_entries(const Undetermined&,                               \
+                                            const MeasurementOperator<Scalar>&);               \
+  template Vector<Scalar> free_direction_of_x(const OpenEntries<Scalar>&);                     \
+  template DeterminacyAnswer<Scalar> determine(                                                \
+      const MeasurementOperator<Scalar>&, const Reals<Scalar>&, const StackedFactors<Scalar>&, \
+      const DeterminacyOptions&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
+
+}  // namespace udv

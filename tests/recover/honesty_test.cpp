@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "support/honesty.hpp"
+
+#include <gtest/gtest.h>
+
+namespace udv::testing {
+namespace {
+
+class HonestyLaw : public ::testing::TestWithParam<int> {};
+
+TEST_P(HonestyLaw, NothingIsClaimedThatTheDataDoNotSay) {
+  Index entries = 0, different = 0, claims = 0;
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    const Honesty each = examine_honesty(GetParam(), number);
+    EXPECT_FALSE(each.refuted) << each.problem << ", number " << number;
+    EXPECT_EQ(each.wrong, 0) << each.problem << ", number " << number;
+    entries += each.entries;
+    different += each.flags_different;
+    claims += each.claimed;
+  }
+  EXPECT_GT(claims, 0);
+  EXPECT_LE(static_cast<double>(different), 1e-3 * static_cast<double>(entries));
+}
+
+INSTANTIATE_TEST_SUITE_P(AllKinds, HonestyLaw, ::testing::Range(0, honesty_kinds()));
+
+}  // namespace
+}  // namespace udv::testing
