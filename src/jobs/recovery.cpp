@@ -67,7 +67,8 @@ void check_for_intensities(const RecoverOptions& options) {
   OptionTable table, defaults;
   describe(table, given);
   describe(defaults, usual);
-  for (const char* const name : {"alpha", "scale", "noise", "holdout", "start", "shrinkage"})
+  for (const char* const name :
+       {"alpha", "scale", "noise", "holdout", "start", "shrinkage", "center"})
     if (table.find(name)->get() != defaults.find(name)->get())
       throw OptionError(name,
                         "has no meaning here: only without polish or with a step of your own");

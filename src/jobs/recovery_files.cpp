@@ -53,6 +53,8 @@ Json results_json(const RecoveryFacts& r, const char* scalar, int index_base) {
               {"rank_gap", number(r.rank_gap)},
               {"objective", number(r.objective)},
               {"relative_residual", number(r.relative_residual)}};
+  if (r.operator_name == "entries" && !r.symmetric) run["center"] = to_string(r.center);
+  if (r.center != Centering::kNone) run["offset"] = number(r.biases.global);
   if (r.test_rmse || r.holdout_rmse)
     run["test_rmse"] = number(r.test_rmse ? *r.test_rmse : *r.holdout_rmse);
   if (r.holdout_rmse) run["holdout_rmse"] = number(*r.holdout_rmse);

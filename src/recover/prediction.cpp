@@ -46,7 +46,7 @@ bool DeterminedEntries::determined(Index i, Index j) const {
   return has_data(i, j) && row_block_[at(i)] >= 0 && row_block_[at(i)] == col_block_[at(j)];
 }
 
-std::vector<Prediction> predict_entries(const Recovery& recovery, const Biases& biases,
+std::vector<Prediction> predict_entries(const Recovery& recovery,
                                         const std::vector<std::pair<Index, Index>>& pairs) {
   const DeterminedEntries known(recovery);
   std::vector<Prediction> predictions;
@@ -55,12 +55,12 @@ std::vector<Prediction> predict_entries(const Recovery& recovery, const Biases& 
     Prediction& p = predictions.emplace_back(Prediction{i, j});
     p.has_data = known.has_data(i, j);
     p.determined = known.determined(i, j);
-    if (p.has_data) p.value = recovery.predict(i, j) + biases.at(i, j);
+    if (p.has_data) p.value = recovery.predict(i, j);
   }
   return predictions;
 }
 
-TestError test_error(const Recovery& recovery, const Biases& biases, const Entries& test) {
+TestError test_error(const Recovery& recovery, const Entries& test) {
   const DeterminedEntries known(recovery);
   TestError result;
   double squares = 0;
@@ -70,7 +70,7 @@ TestError test_error(const Recovery& recovery, const Biases& biases, const Entri
       ++result.left_out;
       continue;
     }
-    const double error = recovery.predict(i, j) + biases.at(i, j) - test.value[t];
+    const double error = recovery.predict(i, j) - test.value[t];
     squares += error * error;
   }
   const Index counted = test.size() - result.left_out;

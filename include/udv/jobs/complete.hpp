@@ -9,7 +9,6 @@
 #include "udv/core/export.hpp"
 #include "udv/io/entries_io.hpp"
 #include "udv/jobs/recovery_result.hpp"
-#include "udv/recover/centering.hpp"
 #include "udv/recover/prediction.hpp"
 #include "udv/recover/solver/options.hpp"
 
@@ -35,13 +34,11 @@ struct CompleteOptions {
   bool symmetric = false;  ///< X is symmetric, positive semidefinite
   io::IndexBase base = io::IndexBase::kAuto;
   std::optional<std::pair<Index, Index>> shape;  ///< of X; empty: from the largest indices
-  Centering center = Centering::kNone;           ///< means that are subtracted first
   RecoverOptions method;
 };
 UDV_EXPORT void describe(OptionTable& table, CompleteOptions& options);
 
 struct CompleteResult : RecoveryResult<double> {
-  Biases biases;                        ///< what was subtracted before the recovery
   std::vector<Prediction> predictions;  ///< one for each pair, biases included
 };
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "udv/core/export.hpp"
-#include "udv/recover/centering.hpp"
 #include "udv/recover/solver/recovery.hpp"
 
 namespace udv {
@@ -35,8 +34,7 @@ struct Prediction {
 
 /// X(i, j) + biases for each pair.
 UDV_EXPORT std::vector<Prediction> predict_entries(
-    const Recovery& recovery, const Biases& biases,
-    const std::vector<std::pair<Index, Index>>& pairs);
+    const Recovery& recovery, const std::vector<std::pair<Index, Index>>& pairs);
 
 struct TestError {
   std::optional<double> rmse;  ///< nothing where no entry counts
@@ -44,7 +42,6 @@ struct TestError {
 };
 
 /// Root mean square error on test entries whose row and column have data.
-UDV_EXPORT TestError test_error(const Recovery& recovery, const Biases& biases,
-                                const Entries& test);
+UDV_EXPORT TestError test_error(const Recovery& recovery, const Entries& test);
 
 }  // namespace udv
