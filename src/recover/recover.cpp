@@ -352,7 +352,10 @@ class Solve {
           exact ? exact_offsets(*used_.op, raw, start, options_.center, zero)
                 : noisy_offsets(*used_.op, raw, start, options_.center, RankRule{}.penalty,
                                 [this] { return go_on(recorder_.poll()); });
-      if (found.center == start.center && found.Z.rank() == start.Z.rank()) return;
+      const bool unchanged =
+          found.center == start.center && found.Z.rank() == start.Z.rank() &&
+          (exact || found.center == Centering::kNone || stop_ != Verdict::kContinue);
+      if (unchanged) return;
       StackedFactors<double> Z = std::move(found.Z);
       Z.Z *= std::sqrt(scale_);
       take_offsets(std::move(found));

@@ -38,6 +38,12 @@ std::vector<Centering> kinds_within(Centering allowed) {
   }
 }
 
+// Every model of kind `small` is one of kind `large`.
+bool includes(Centering large, Centering small) {
+  const std::vector<Centering> kinds = kinds_within(large);
+  return std::find(kinds.begin(), kinds.end(), small) != kinds.end();
+}
+
 // Mean of the listed rows.
 Vector<double> mean_row(const RowMatrix<double>& factor, const std::vector<Index>& lines) {
   Vector<double> sum = Vector<double>::Zero(factor.cols());
@@ -120,15 +126,9 @@ class ExactModels {
 
   // Of the smallest rank that this kind allows; nothing where it lacks offsets of the start.
   std::optional<OffsetModel> of(Centering kind) const {
-    const bool has_line_biases =
-        start_.center != Centering::kNone && start_.center != Centering::kGlobal;
     if (kind == Centering::kNone) return without_offsets();
-    if (kind == Centering::kGlobal)
-      return has_line_biases ? std::nullopt : std::optional(with_global());
-    if ((has_rows(start_.center) && !has_rows(kind)) ||
-        (has_cols(start_.center) && !has_cols(kind)))
-      return std::nullopt;
-    return with_lines(kind);
+    if (!includes(kind, start_.center)) return std::nullopt;
+    return kind == Centering::kGlobal ? with_global() : with_lines(kind);
   }
 
  private:
@@ -206,20 +206,23 @@ class NoisyModels {
  public:
   NoisyModels(const MeasurementOperator<double>& op, const Vector<double>& b,
               const OffsetModel& start, double penalty, const std::function<bool()>& go_on)
-      : op_(op), b_(b), penalty_(penalty), go_on_(go_on) {
-    total_.Z = start.center == Centering::kNone ? start.Z : with_biases(start);
-    rank_ = total_.Z.rank();
-    lines_ = determined_lines(op, 1);
-  }
+      : op_(op),
+        b_(b),
+        start_(start),
+        penalty_(penalty),
+        go_on_(go_on),
+        lines_(determined_lines(op, 1)) {}
 
   bool stopped() const { return stopped_; }
 
   // The best of its ranks: biases replace up to two columns of the start.
   Scored of(Centering kind, double to_beat) {
     const Index replaced = kind == Centering::kNone ? 0 : kind == Centering::kBoth ? 2 : 1;
+    const OffsetModel base = start_for(kind);
+    const Index most = base.Z.rank();
     Scored best;
-    for (Index rank = std::max<Index>(0, rank_ - replaced); rank <= rank_ && !stopped_; ++rank) {
-      Scored next = fitted(kind, rank, std::min(to_beat, best.score));
+    for (Index rank = std::max<Index>(0, most - replaced); rank <= most && !stopped_; ++rank) {
+      Scored next = fitted(projected(base, rank), std::min(to_beat, best.score));
       if (next.score < best.score)
         best = std::move(next);
       else if (std::isfinite(best.score))
@@ -229,14 +232,24 @@ class NoisyModels {
   }
 
  private:
-  OffsetModel projected(Centering kind, Index rank) const {
-    OffsetModel model = total_;
+  // The start as a model of this kind; offsets that it lacks become columns.
+  OffsetModel start_for(Centering kind) const {
+    OffsetModel model = start_;
+    if (!includes(kind, start_.center)) {
+      model.biases = {};
+      model.Z = with_biases(start_);
+      keep_columns(model, start_.Z.rank() + (start_.center == Centering::kBoth ? 2 : 1));
+    }
     model.center = kind;
-    if (kind == Centering::kGlobal)
-      move_offset(model,
-                  mean_row(total_.Z.U(), lines_.rows).dot(mean_row(total_.Z.V(), lines_.cols)));
-    if (has_rows(kind)) move_row_means(model, lines_);
-    if (has_cols(kind)) move_col_means(model, lines_);
+    return model;
+  }
+
+  OffsetModel projected(OffsetModel model, Index rank) const {
+    const Stack& Z = model.Z;
+    if (model.center == Centering::kGlobal)
+      move_offset(model, mean_row(Z.U(), lines_.rows).dot(mean_row(Z.V(), lines_.cols)));
+    if (has_rows(model.center)) move_row_means(model, lines_);
+    if (has_cols(model.center)) move_col_means(model, lines_);
     keep_columns(model, rank);
     center_biases(model.biases);
     return model;
@@ -251,9 +264,11 @@ class NoisyModels {
   }
 
   // Rounds of factors and ridged biases; given up where they will not beat the given score.
-  Scored fitted(Centering kind, Index rank, double to_beat) {
+  Scored fitted(OffsetModel model, double to_beat) {
+    const Centering kind = model.center;
+    const Index rank = model.Z.rank();
     Scored now;
-    now.model = projected(kind, rank);
+    now.model = std::move(model);
     BiasFit bias(op_, kind);
     bias.biases = now.model.biases;
     double row_ridge = 0, col_ridge = 0;
@@ -283,10 +298,9 @@ class NoisyModels {
 
   const MeasurementOperator<double>& op_;
   const Vector<double>& b_;
+  const OffsetModel& start_;
   double penalty_;
   const std::function<bool()>& go_on_;
-  OffsetModel total_;
-  Index rank_ = 0;
   DeterminedLines lines_;
   bool stopped_ = false;
 };
