@@ -29,16 +29,17 @@ struct Task {
 io::EntriesOptions reader_options(const CompleteOptions& options) {
   io::EntriesOptions how;
   how.base = options.base;
-  how.symmetric = options.symmetric;
+  how.symmetric = options.symmetric != Symmetry::kOff;
   if (options.shape) std::tie(how.rows, how.cols) = *options.shape;
   return how;
 }
 
 void check_settings(const CompleteOptions& options) {
   const Centering center = options.method.center;
-  if (options.symmetric && center != Centering::kNone && center != Centering::kAuto)
+  const bool symmetric = options.symmetric != Symmetry::kOff;
+  if (symmetric && center != Centering::kNone && center != Centering::kAuto)
     throw OptionError("center", "goes with rectangular problems, not with symmetric ones");
-  if (options.symmetric && options.shape && options.shape->first != options.shape->second)
+  if (symmetric && options.shape && options.shape->first != options.shape->second)
     throw OptionError("shape", "a square expected for a symmetric matrix");
   check_options(options.method);
 }
@@ -148,16 +149,20 @@ std::vector<Prediction> use_answer(Run& run, const Task& task, Recovery& recover
 CompleteResult complete_task(Task task, CompleteOptions options, Session& session) {
   options.method.seed = session.seed();
   check_center(task, options.method.center);
-  const Problem problem = completion(task.data.entries);
-  check_problem(problem, options.method);
   OptionTable table;
   describe(table, task.names);
   describe(table, options);
+  const bool indefinite = options.symmetric == Symmetry::kIndefinite;
+  RecoverOptions method = options.method;
+  if (indefinite) method.center = Centering::kNone;
+  const Problem problem = completion(indefinite ? mirrored(task.data.entries) : task.data.entries);
+  check_problem(problem, method);
   Run run(session, "complete", table.config(), table.fingerprint());
   run.info().config["base"] = static_cast<std::int64_t>(task.data.index_base);
   run.info().index_base = task.data.index_base;
   for (const std::string& warning : task.warnings) run.warn(warning);
-  Recovery recovery = solve(run, problem, options.method);
+  Recovery recovery = solve(run, problem, method);
+  if (indefinite) recovery = symmetrised(std::move(recovery));
   warn_about(run, recovery, *problem.op);
   CompleteResult result;
   result.predictions = use_answer(run, task, recovery);
@@ -182,7 +187,12 @@ void describe(OptionTable& table, CompleteInput& input) {
 }
 
 void describe(OptionTable& table, CompleteOptions& o) {
-  table.add("symmetric", o.symmetric, "X is symmetric, positive semidefinite");
+  table
+      .add(
+          "symmetric", o.symmetric,
+          {{"off", Symmetry::kOff}, {"psd", Symmetry::kPsd}, {"indefinite", Symmetry::kIndefinite}},
+          "X is symmetric: positive semidefinite (psd, also without a word) or indefinite")
+      .when_bare("psd");
   table.add(
       "base", o.base,
       {{"auto", io::IndexBase::kAuto}, {"0", io::IndexBase::kZero}, {"1", io::IndexBase::kOne}},
@@ -203,7 +213,7 @@ CompleteResult complete(const CompleteData& data, const CompleteOptions& options
   check_entries("entries", data.entries);
   Task task;
   task.data = data;
-  task.data.entries.symmetric = task.data.entries.symmetric || options.symmetric;
+  task.data.entries.symmetric = task.data.entries.symmetric || options.symmetric != Symmetry::kOff;
   return complete_task(std::move(task), options, session);
 }
 

@@ -116,6 +116,13 @@ void warn_about(Run& run, const BasicRecovery<Scalar>& recovery,
   for (const std::string& line :
        undetermined_lines(recovery.undetermined, recovery.rank, run.info().index_base))
     run.warn(line);
+  if (recovery.indefinite)
+    run.warn(
+        "no positive semidefinite matrix fits these data: leave out the option symmetric, or give "
+        "it as indefinite");
+  if (recovery.rank_cap > 0)
+    run.warn(fmt::format("the data ({} measurements) cannot confirm a rank above {}",
+                         recovery.measurements, recovery.rank_cap));
   // Fewer equations than unknowns, whatever the operator.
   const double freedom = recovery.rank > 0 ? op.degrees_of_freedom(recovery.rank) : 0;
   if (!recovery.by_rank_walk || static_cast<double>(recovery.measurements) >= freedom) return;

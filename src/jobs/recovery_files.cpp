@@ -68,6 +68,8 @@ Json results_json(const RecoveryFacts& r, const char* scalar, int index_base) {
               {"noise_sigma", number(r.noise_sigma)},
               {"certificate", certificate_json(r.certificate)},
               {"undetermined", undetermined_json(r.undetermined, index_base)}});
+  if (r.indefinite) run["indefinite"] = true;
+  if (r.rank_cap > 0) run["rank_cap"] = r.rank_cap;
   Json scores = Json::array();
   for (const auto& [rank, score] : r.scores)
     scores.push_back({{"rank", rank}, {"score", number(score)}});

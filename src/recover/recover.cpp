@@ -9,6 +9,7 @@
 #include "core/require.hpp"
 #include "core/sums.hpp"
 #include "recover/solver/balance.hpp"
+#include "recover/solver/contradiction.hpp"
 #include "recover/solver/equilibrate.hpp"
 #include "recover/solver/fingerprint.hpp"
 #include "recover/solver/offsets.hpp"
@@ -394,6 +395,14 @@ class Solve {
     result_.noise_sigma = outcome.noise_sigma / scale_;
     result_.ridge = outcome.ridge;
     result_.scores = outcome.scores;
+    result_.rank_cap = outcome.cap;
+    // Other operators measure intensities, of positive semidefinite matrices whatever the noise
+    // says.
+    const bool may_be_indefinite =
+        used_.op->symmetric() && (used_.op->name() == "entries" || used_.op->name() == "dense");
+    if (may_be_indefinite && !outcome.exact && !outcome.stopped)
+      result_.indefinite =
+          contradicts_psd(*used_.op, b_, outcome.fit.Z, RankRule{}.penalty, options_.seed);
     if (outcome.stopped && over_limit_) result_.stop_reason = StopReason::kIterationLimit;
     take_balanced(outcome.fit.Z);
   }

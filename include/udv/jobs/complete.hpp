@@ -11,6 +11,7 @@
 #include "udv/jobs/recovery_result.hpp"
 #include "udv/recover/prediction.hpp"
 #include "udv/recover/solver/options.hpp"
+#include "udv/recover/symmetry.hpp"
 
 namespace udv::jobs {
 
@@ -31,7 +32,7 @@ struct CompleteData {
 };
 
 struct CompleteOptions {
-  bool symmetric = false;  ///< X is symmetric, positive semidefinite
+  Symmetry symmetric = Symmetry::kOff;
   io::IndexBase base = io::IndexBase::kAuto;
   std::optional<std::pair<Index, Index>> shape;  ///< of X; empty: from the largest indices
   RecoverOptions method;

@@ -149,8 +149,9 @@ class ExactModels {
     if (!holds_ones(svd_.U) || !holds_ones(svd_.V)) return model;
     const Vector<double> left = svd_.U.colwise().sum().transpose();
     const Vector<double> right = svd_.V.colwise().sum().transpose();
-    const double inverse = left.cwiseQuotient(svd_.s).dot(right);
-    if (!std::isfinite(1 / inverse)) return model;
+    const Vector<double> terms = left.cwiseProduct(right).cwiseQuotient(svd_.s);
+    const double inverse = terms.sum();
+    if (!(std::abs(inverse) > kNoColumn * terms.lpNorm<1>())) return model;
     move_offset(model, 1 / inverse);
     keep_columns(model, start_.Z.rank() - 1);
     return model;
@@ -359,7 +360,9 @@ OffsetModel exact_offsets(const MeasurementOperator<double>& op, const Vector<do
     if (model.center == start.center && model.Z.rank() == start.Z.rank()) return start;
     if (refit(op, b, zero, model)) return model;
   }
-  return start;
+  OffsetModel model = start;
+  if (wanted != Centering::kAuto) model.center = wanted;
+  return model;
 }
 
 OffsetModel noisy_offsets(const MeasurementOperator<double>& op, const Vector<double>& b,

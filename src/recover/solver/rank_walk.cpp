@@ -62,8 +62,9 @@ RankWalk<Scalar>::RankWalk(const MeasurementOperator<Scalar>& op, const Reals<Sc
                            RankWalkOptions options)
     : op_(op), b_(b), options_(options), b_norm_(std::sqrt(squared_norm(b))) {
   const Index smaller = std::min(op.rows(), op.cols());
-  cap_ = largest_determined_rank(
-      op, options.max_rank > 0 ? std::min(options.max_rank, smaller) : smaller);
+  const Index limit = options.max_rank > 0 ? std::min(options.max_rank, smaller) : smaller;
+  cap_ = largest_determined_rank(op, limit);
+  capped_by_data_ = cap_ < limit;
 }
 
 template <typename Scalar>
@@ -362,6 +363,9 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors
       settle();
     }
     outcome.exact = exact_rank_.has_value();
+    // Two misses above the best rank exclude higher ones.
+    const bool excluded = cap_ - best_rank() >= kMaxMisses;
+    if (!outcome.exact && capped_by_data_ && !excluded) outcome.cap = cap_;
     if (exact_rank_ && *exact_rank_ > 0) {
       outcome.fit = smallest_exact(*exact_rank_);
     } else if (exact_rank_ || best_rank() == 0) {

@@ -49,6 +49,7 @@ struct RankWalkOutcome {
   double ridge = 0;        ///< mu of the final, shrunken fit
   double noise_sigma = 0;  ///< estimated (or given) standard deviation of a measurement's error
   Index iterations = 0;    ///< accepted second-order steps
+  Index cap = 0;           ///< > 0: not exact, and data for a higher rank are too few to exclude it
   std::vector<std::pair<Index, double>> scores;  ///< (rank, score) of all ranks visited
 };
 
@@ -124,6 +125,7 @@ class UDV_EXPORT RankWalk {
   double largest_ridge_ = 0;
   double b_norm_ = 0;
   Index cap_ = 0;
+  bool capped_by_data_ = false;
   Index iterations_ = 0;
 };
 

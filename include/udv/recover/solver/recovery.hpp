@@ -50,10 +50,10 @@ struct UDV_EXPORT RecoveryFacts {
   StopReason stop_reason = StopReason::kConverged;
   bool converged = false;  ///< to the tolerance; a run that reached a limit may still have
   double scale = 1, alpha = 1, step = 0;
-  double noise_sigma = 0;    ///< estimated (or given) standard deviation of a measurement's error
-  double ridge = 0;          ///< of the shrunken fit, in scaled units
-  bool indefinite = false;   ///< symmetric: a negative eigenvalue would explain the data better
-  bool rank_capped = false;  ///< no fit was exact, and the data cannot confirm a higher rank
+  double noise_sigma = 0;   ///< estimated (or given) standard deviation of a measurement's error
+  double ridge = 0;         ///< of the shrunken fit, in scaled units
+  bool indefinite = false;  ///< symmetric: a negative eigenvalue would explain the data better
+  Index rank_cap = 0;       ///< > 0: no fit was exact, and the data cannot confirm a higher rank
   std::vector<std::pair<Index, double>> scores;  ///< (rank, score) of the ranks that were tried
 
   Certificate certificate;
