@@ -168,6 +168,25 @@ TEST(Offsets, AreRefusedWhereThereAreNoEntries) {
   EXPECT_NO_THROW(recover(symmetric.problem, centered_by(Centering::kNone)));
 }
 
+TEST(Offsets, AreFoundAgainByAResumedSolve) {
+  // Noisy data are walked twice; the walks share a journal.
+  const Problem problem = OffsetProblem(Centering::kRows, 2, 0.1).problem();
+  std::vector<std::string> saved;
+  RecoverHooks hooks;
+  hooks.save_every_seconds = -1;
+  hooks.save = [&](const std::string& bytes) { saved.push_back(bytes); };
+  const Recovery first = recover(problem, {}, hooks);
+  ASSERT_GE(saved.size(), 8u);
+  for (const std::string& bytes : saved) {
+    RecoverHooks resumed;
+    resumed.resume = bytes;
+    const Recovery again = recover(problem, {}, resumed);
+    EXPECT_EQ(again.U, first.U);
+    EXPECT_EQ(again.biases.row, first.biases.row);
+    EXPECT_EQ(again.iterations, first.iterations);
+  }
+}
+
 TEST(Holdout, ChoosesTheRankOfAFitToAllData) {
   const OffsetProblem noisy(Centering::kNone, 0, 0.2);
   const Problem problem = noisy.problem();

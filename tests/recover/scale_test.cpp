@@ -130,6 +130,15 @@ TEST(Scale, OfSymmetricLinesMayDiffer) {
   expect_recovered(scaled, 3);
 }
 
+TEST(Scale, LeavesNoisyDataToTheOrdinaryWalk) {
+  ScaledProblem scaled = unscaled(false, 2, 1);
+  scaled.planted = completed(60, 70, false, 2, 5, 1, 0.05, 7);
+  scaled.rows.head(3).setConstant(1e3);
+  const Recovery found = recover(scaled.problem());
+  EXPECT_GT(found.noise_sigma, 0);
+  EXPECT_NE(found.certificate.verdict, Optimality::kNotConverged);
+}
+
 TEST(Scale, OfColumnsOfXMayDifferByAMillion) {
   for (const Index rank : {3, 5}) expect_recovered(unscaled(false, rank, 1e6), rank);
 }
