@@ -49,4 +49,5 @@
 #include "udv/recover/ptychography.hpp"
 #include "udv/recover/ptychography_data.hpp"
 #include "udv/recover/recover.hpp"
+#include "udv/recover/symmetry.hpp"
 #include "udv/report/report.hpp"

@@ -68,6 +68,7 @@ class Flags {
     for (Given& given : given_) {
       if (given.flag->count() == 0) continue;
       if (given.option->is_switch) given.words = {given.truth ? "true" : "false"};
+      if (!given.option->bare_word.empty()) given.words = {given.word};
       for (const std::string& word : given.words) command_.table.set(given.option->name, word);
     }
     const std::string missing = command_.table.missing();
@@ -79,6 +80,7 @@ class Flags {
     Option* option = nullptr;
     CLI::Option* flag = nullptr;
     std::vector<std::string> words;
+    std::string word;  // of a flag that may stand alone
     bool truth = false;
   };
 
@@ -88,6 +90,8 @@ class Flags {
     const std::string name = flag_text(option);
     if (option.is_switch) {
       given.flag = app_->add_flag(name, given.truth);
+    } else if (!option.bare_word.empty()) {
+      given.flag = app_->add_flag(name + "{" + option.bare_word + "}", given.word);
     } else {
       given.flag = app_->add_option(name, given.words);
       given.flag->type_name(option.value_name)->type_size(1);
@@ -118,6 +122,7 @@ class Program {
 
   ExitCode run(std::vector<std::string> arguments) {
     check_command(arguments);
+    join_words(arguments);
     std::reverse(arguments.begin(), arguments.end());  // the library takes them from the back
     app_.parse(arguments);
     for (size_t c = 0; c < commands_.size(); ++c) {
@@ -150,6 +155,24 @@ class Program {
   }
 
  private:
+  // "--name word" as "--name=word" where the flag may stand alone: the library would take the word
+  // for an argument.
+  void join_words(std::vector<std::string>& arguments) const {
+    const auto is_word = [this](const std::string& flag, const std::string& word) {
+      for (const Command& command : commands_)
+        for (const Option& option : command.table.options())
+          if (!option.bare_word.empty() && flag_text(option) == flag &&
+              std::find(option.choices.begin(), option.choices.end(), word) != option.choices.end())
+            return true;
+      return false;
+    };
+    for (size_t i = 0; i + 1 < arguments.size(); ++i)
+      if (is_word(arguments[i], arguments[i + 1])) {
+        arguments[i] += "=" + arguments[i + 1];
+        arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      }
+  }
+
   // The library only says that a command is missing.
   void check_command(const std::vector<std::string>& arguments) const {
     if (arguments.empty() || arguments[0].starts_with("-")) return;

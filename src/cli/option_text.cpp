@@ -36,7 +36,7 @@ std::string meaning_text(const Option& option) {
 
 std::string value_text(const Option& option) {
   if (option.is_switch) return "";
-  if (!option.choices.empty()) return "WORD";
+  if (!option.choices.empty()) return option.bare_word.empty() ? "WORD" : "[WORD]";
   return option.value_name + (option.takes_list ? "..." : "");
 }
 

@@ -119,6 +119,14 @@ Option& Option::as_switch_word(const std::pair<std::string, std::string>& words)
   return *this;
 }
 
+Option& Option::when_bare(std::string word) {
+  bare_word = word;
+  set = [plain = set, on = std::move(word), off = default_text](const std::string& text) {
+    plain(text == "true" ? on : text == "false" ? off : text);
+  };
+  return *this;
+}
+
 Option& Option::measured_in(std::string text) {
   unit = std::move(text);
   return *this;

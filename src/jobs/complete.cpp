@@ -21,7 +21,6 @@ constexpr Index kMostLines = 50'000'000;
 struct Task {
   CompleteInput names;
   CompleteData data;
-  Biases biases;
   std::vector<std::string> warnings;
 
   std::string name() const { return names.file.empty() ? "entries" : names.file; }
@@ -30,15 +29,17 @@ struct Task {
 io::EntriesOptions reader_options(const CompleteOptions& options) {
   io::EntriesOptions how;
   how.base = options.base;
-  how.symmetric = options.symmetric;
+  how.symmetric = options.symmetric != Symmetry::kOff;
   if (options.shape) std::tie(how.rows, how.cols) = *options.shape;
   return how;
 }
 
 void check_settings(const CompleteOptions& options) {
-  if (options.symmetric && options.center != Centering::kNone)
+  const Centering center = options.method.center;
+  const bool symmetric = options.symmetric != Symmetry::kOff;
+  if (symmetric && center != Centering::kNone && center != Centering::kAuto)
     throw OptionError("center", "goes with rectangular problems, not with symmetric ones");
-  if (options.symmetric && options.shape && options.shape->first != options.shape->second)
+  if (symmetric && options.shape && options.shape->first != options.shape->second)
     throw OptionError("shape", "a square expected for a symmetric matrix");
   check_options(options.method);
 }
@@ -90,14 +91,12 @@ Task read_task(const CompleteInput& input, const CompleteOptions& options) {
   return task;
 }
 
-// Subtracts the means that are asked for.
-void center(Task& task, Centering mode) {
-  Entries& entries = task.data.entries;
-  task.biases = fit_biases(entries, mode);
-  if (mode == Centering::kNone) return;
-  const double before = largest_magnitude(entries);
-  entries = centered(std::move(entries), task.biases);
-  require<IoError>(largest_magnitude(entries) > 1e-12 * before, task.name(),
+// Throws where the means that are asked for explain everything.
+void check_center(const Task& task, Centering mode) {
+  if (mode == Centering::kNone || mode == Centering::kAuto) return;
+  const Entries& entries = task.data.entries;
+  const Entries rest = centered(entries, fit_biases(entries, mode));
+  require<IoError>(largest_magnitude(rest) > 1e-12 * largest_magnitude(entries), task.name(),
                    ": nothing is left to recover after centering: the fitted means explain all "
                    "values");
 }
@@ -115,53 +114,58 @@ std::string predictions_csv(const std::vector<Prediction>& predictions, int base
   return fmt::to_string(text);
 }
 
-void write_biases(const std::filesystem::path& path, const Biases& biases) {
-  const auto array = [](const Vector<double>& values) {
-    return io::Array{{values.size()}, {values.begin(), values.end()}};
+void write_biases(const std::filesystem::path& path, const Recovery& recovery) {
+  const Biases& biases = recovery.biases;
+  const auto array = [](const Vector<double>& values, Index size) {
+    const Vector<double> all = values.size() > 0 ? values : Vector<double>::Zero(size);
+    return io::Array{{size}, {all.begin(), all.end()}};
   };
   io::write_npz(path, {{"global", {{}, {biases.global}}},
-                       {"rows", array(biases.row)},
-                       {"cols", array(biases.col)}});
+                       {"rows", array(biases.row, recovery.rows)},
+                       {"cols", array(biases.col, recovery.cols)}});
 }
 
 // Error on the test entries, predictions, and their files.
-std::vector<Prediction> use_answer(Run& run, const Task& task, Centering mode, Recovery& recovery) {
+std::vector<Prediction> use_answer(Run& run, const Task& task, Recovery& recovery) {
   const CompleteData& data = task.data;
   if (recovery.stop_reason == StopReason::kInterrupted) return {};
   if (data.test.size() > 0) {
-    const TestError error = test_error(recovery, task.biases, data.entries, data.test);
+    const TestError error = test_error(recovery, data.entries, data.test);
     recovery.test_rmse = error.rmse;
     if (error.left_out > 0)
       run.session().listener().warning(
           fmt::format("{} of {} test entries lie in rows or columns without data and are left out",
                       error.left_out, data.test.size()));
   }
-  auto predictions = predict_entries(recovery, task.biases, data.entries, data.pairs);
+  auto predictions = predict_entries(recovery, data.entries, data.pairs);
   if (!run.has_folder()) return predictions;
   if (!task.names.predict.empty() || !data.pairs.empty())
     io::write_atomically(run.folder().file("predictions.csv"),
                          predictions_csv(predictions, data.index_base));
-  if (mode != Centering::kNone) write_biases(run.folder().file("center.npz"), task.biases);
+  if (recovery.center != Centering::kNone) write_biases(run.folder().file("center.npz"), recovery);
   return predictions;
 }
 
 CompleteResult complete_task(Task task, CompleteOptions options, Session& session) {
   options.method.seed = session.seed();
-  center(task, options.center);
-  const Problem problem = completion(task.data.entries);
-  check_problem(problem, options.method);
+  check_center(task, options.method.center);
   OptionTable table;
   describe(table, task.names);
   describe(table, options);
+  const bool indefinite = options.symmetric == Symmetry::kIndefinite;
+  RecoverOptions method = options.method;
+  if (indefinite) method.center = Centering::kNone;
+  const Problem problem = completion(indefinite ? mirrored(task.data.entries) : task.data.entries);
+  check_problem(problem, method);
   Run run(session, "complete", table.config(), table.fingerprint());
   run.info().config["base"] = static_cast<std::int64_t>(task.data.index_base);
   run.info().index_base = task.data.index_base;
   for (const std::string& warning : task.warnings) run.warn(warning);
-  Recovery recovery = solve(run, problem, options.method);
+  Recovery recovery = solve(run, problem, method);
+  if (indefinite) recovery = symmetrised(std::move(recovery));
   warn_about(run, recovery);
   CompleteResult result;
-  result.predictions = use_answer(run, task, options.center, recovery);
-  result.biases = std::move(task.biases);
+  result.predictions = use_answer(run, task, recovery);
   static_cast<RecoveryResult<double>&>(result) = finish(run, std::move(recovery));
   return result;
 }
@@ -183,19 +187,17 @@ void describe(OptionTable& table, CompleteInput& input) {
 }
 
 void describe(OptionTable& table, CompleteOptions& o) {
-  table.add("symmetric", o.symmetric, "X is symmetric, positive semidefinite");
+  table
+      .add(
+          "symmetric", o.symmetric,
+          {{"off", Symmetry::kOff}, {"psd", Symmetry::kPsd}, {"indefinite", Symmetry::kIndefinite}},
+          "X is symmetric: positive semidefinite (psd, also without a word) or indefinite")
+      .when_bare("psd");
   table.add(
       "base", o.base,
       {{"auto", io::IndexBase::kAuto}, {"0", io::IndexBase::kZero}, {"1", io::IndexBase::kOne}},
       "First index of the file");
   table.add("shape", o.shape, "Rows and columns of X").default_is("the largest indices");
-  table.add("center", o.center,
-            {{"none", Centering::kNone},
-             {"global", Centering::kGlobal},
-             {"rows", Centering::kRows},
-             {"cols", Centering::kCols},
-             {"both", Centering::kBoth}},
-            "Means to subtract first");
   describe(table, o.method);
 }
 
@@ -211,7 +213,7 @@ CompleteResult complete(const CompleteData& data, const CompleteOptions& options
   check_entries("entries", data.entries);
   Task task;
   task.data = data;
-  task.data.entries.symmetric = task.data.entries.symmetric || options.symmetric;
+  task.data.entries.symmetric = task.data.entries.symmetric || options.symmetric != Symmetry::kOff;
   return complete_task(std::move(task), options, session);
 }
 

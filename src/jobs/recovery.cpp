@@ -68,7 +68,8 @@ void check_for_intensities(const RecoverOptions& options) {
   OptionTable table, defaults;
   describe(table, given);
   describe(defaults, usual);
-  for (const char* const name : {"alpha", "scale", "noise", "holdout", "start", "shrinkage"})
+  for (const char* const name :
+       {"alpha", "scale", "noise", "holdout", "start", "shrinkage", "center"})
     if (table.find(name)->get() != defaults.find(name)->get())
       throw OptionError(name,
                         "has no meaning here: only without polish or with a step of your own");
@@ -118,6 +119,13 @@ void warn_about(Run& run, const RecoveryFacts& recovery) {
   for (const std::string& line :
        undetermined_lines(recovery.undetermined, recovery.rank, run.info().index_base))
     run.warn(line);
+  if (recovery.indefinite)
+    run.warn(
+        "no positive semidefinite matrix fits these data: leave out the option symmetric, or give "
+        "it as indefinite");
+  if (recovery.rank_cap > 0)
+    run.warn(fmt::format("the data ({} measurements) cannot confirm a rank above {}",
+                         recovery.measurements, recovery.rank_cap));
 }
 
 bool is_written(const Run& run, const RecoveryFacts& recovery) {

@@ -69,6 +69,8 @@ Json results_json(const RecoveryFacts& r, const char* scalar, int index_base) {
               {"rank_gap", number(r.rank_gap)},
               {"objective", number(r.objective)},
               {"relative_residual", number(r.relative_residual)}};
+  if (r.operator_name == "entries" && !r.symmetric) run["center"] = to_string(r.center);
+  if (r.center != Centering::kNone) run["offset"] = number(r.biases.global);
   if (r.test_rmse || r.holdout_rmse)
     run["test_rmse"] = number(r.test_rmse ? *r.test_rmse : *r.holdout_rmse);
   if (r.holdout_rmse) run["holdout_rmse"] = number(*r.holdout_rmse);
@@ -84,6 +86,8 @@ Json results_json(const RecoveryFacts& r, const char* scalar, int index_base) {
               {"certificate", certificate_json(r.certificate, r.determinacy)},
               {"undetermined", undetermined_json(r.undetermined, index_base)}});
   if (r.determinacy.tolerance > 0) run["determinacy"] = determinacy_json(r.determinacy);
+  if (r.indefinite) run["indefinite"] = true;
+  if (r.rank_cap > 0) run["rank_cap"] = r.rank_cap;
   Json scores = Json::array();
   for (const auto& [rank, score] : r.scores)
     scores.push_back({{"rank", rank}, {"score", number(score)}});

@@ -26,11 +26,28 @@ double update_lines(const Entries& entries, const std::vector<std::int32_t>& lin
 
 }  // namespace
 
+std::string_view to_string(Centering mode) {
+  switch (mode) {
+    case Centering::kAuto:
+      return "auto";
+    case Centering::kGlobal:
+      return "global";
+    case Centering::kRows:
+      return "rows";
+    case Centering::kCols:
+      return "cols";
+    case Centering::kBoth:
+      return "both";
+    default:
+      return "none";
+  }
+}
+
 Biases fit_biases(const Entries& entries, Centering mode) {
   Biases biases;
   biases.row.setZero(entries.rows);
   biases.col.setZero(entries.cols);
-  if (mode == Centering::kNone) return biases;
+  if (mode == Centering::kNone || mode == Centering::kAuto) return biases;
   double largest = 0;
   for (const double value : entries.value) {
     biases.global += value / static_cast<double>(entries.size());

@@ -49,8 +49,7 @@ bool DeterminedEntries::determined(Index i, Index j) const {
          std::binary_search(known_.begin(), known_.end(), i * recovery_.cols + j);
 }
 
-std::vector<Prediction> predict_entries(const Recovery& recovery, const Biases& biases,
-                                        const Entries& entries,
+std::vector<Prediction> predict_entries(const Recovery& recovery, const Entries& entries,
                                         const std::vector<std::pair<Index, Index>>& pairs) {
   const DeterminedEntries known(recovery, entries);
   std::vector<Prediction> predictions;
@@ -59,12 +58,12 @@ std::vector<Prediction> predict_entries(const Recovery& recovery, const Biases& 
     Prediction& p = predictions.emplace_back(Prediction{i, j});
     p.has_data = known.has_data(i, j);
     p.determined = known.determined(i, j);
-    if (p.has_data) p.value = recovery.predict(i, j) + biases.at(i, j);
+    if (p.has_data) p.value = recovery.predict(i, j);
   }
   return predictions;
 }
 
-TestError test_error(const Recovery& recovery, const Biases& biases, const Entries& entries,
+TestError test_error(const Recovery& recovery, const Entries& entries,
                      const Entries& test) {
   const DeterminedEntries known(recovery, entries);
   TestError result;
@@ -75,7 +74,7 @@ TestError test_error(const Recovery& recovery, const Biases& biases, const Entri
       ++result.left_out;
       continue;
     }
-    const double error = recovery.predict(i, j) + biases.at(i, j) - test.value[t];
+    const double error = recovery.predict(i, j) - test.value[t];
     squares += error * error;
   }
   const Index counted = test.size() - result.left_out;

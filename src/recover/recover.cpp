@@ -9,7 +9,10 @@
 #include "core/require.hpp"
 #include "core/sums.hpp"
 #include "recover/solver/balance.hpp"
+#include "recover/solver/contradiction.hpp"
+#include "recover/solver/equilibrate.hpp"
 #include "recover/solver/fingerprint.hpp"
+#include "recover/solver/offsets.hpp"
 #include "recover/solver/recorder.hpp"
 #include "recover/split.hpp"
 #include "udv/core/parallel.hpp"
@@ -26,6 +29,7 @@ constexpr double kSizeAgainstBall = 5;  // |X|_F after scaling, ball of radius 1
 constexpr Index kDefaultGradientSteps = 100'000;
 constexpr Index kStartIterations = 1024;  // longest gradient run before the walk
 constexpr double kStartDeadShare = 1e-14;
+constexpr double kWellConditioned = 1e-2;  // smallest over largest singular value
 
 template <typename Scalar>
 std::uint64_t fingerprint(const BasicProblem<Scalar>& problem, const RecoverOptions& options) {
@@ -50,6 +54,12 @@ double scale_of(const BasicProblem<Scalar>& problem, const RecoverOptions& optio
   }
 }
 
+// Offsets are for entries of real rectangular matrices.
+template <typename Scalar>
+bool takes_offsets(const MeasurementOperator<Scalar>& op) {
+  return std::is_same_v<Scalar, double> && op.name() == "entries" && !op.symmetric();
+}
+
 const Method& method_of(bool symmetric, const RecoverOptions& options) {
   const Method& method =
       method_named(options.method == "auto" ? (symmetric ? "udu" : "udv") : options.method);
@@ -70,9 +80,13 @@ class Solve {
         hooks_(hooks),
         method_(method_of(problem.op->symmetric(), options)),
         recorder_(options.record, hooks.observer) {
-    if (options.holdout > 0)
+    if (options.holdout > 0) {
       std::tie(used_, held_out_) = split(problem, options.holdout, options.seed);
+      if (options.rank_walk) all_ = problem;
+    }
+    subtract_offsets();
     scale_ = scale_of(used_, options);
+    offset_norm_ *= scale_;
     b_ = real(scale_) * used_.b;
     const double size = squared_norm(b_);
     require(std::isfinite(size), "scale ", scale_, " makes the measurements overflow");
@@ -188,37 +202,207 @@ class Solve {
     }
   }
 
-  void walk() {
-    RankWalkOptions walk_options;
-    walk_options.max_rank = options_.max_rank;
-    walk_options.rule.noise_sigma = options_.noise_sigma * scale_;
-    walk_options.rule.zero_residual = options_.tolerance.value_or(kDefaultTolerance<Scalar>);
-    walk_options.shrinkage = options_.shrinkage;
-    walk_options.seed = options_.seed;
-    RankWalk<Scalar> walk(*used_.op, b_, walk_options);
-    walk.set_journal(std::move(state_.journal));
-    if (held_out_.op)
+  RankWalkOptions walk_options() const {
+    RankWalkOptions walk;
+    walk.max_rank = options_.max_rank;
+    walk.rule.noise_sigma = options_.noise_sigma * scale_;
+    walk.rule.zero_residual = zero_residual();
+    walk.shrinkage = options_.shrinkage;
+    walk.seed = options_.seed;
+    return walk;
+  }
+
+  // Large offsets leave their rounding errors behind.
+  double zero_residual() const {
+    const double rounding = 8 * kEpsilon<Scalar> * offset_norm_ / std::sqrt(squared_norm(b_));
+    return std::max(options_.tolerance.value_or(kDefaultTolerance<Scalar>), rounding);
+  }
+
+  // One of the walks of a solve, which share a journal: `act` runs it. An objective f of this walk
+  // is f * unit for the caller.
+  template <typename Act>
+  RankWalkOutcome<Scalar> run_walk(const Reals<Scalar>& b, const RankWalkOptions& walk_options,
+                                   double unit, const Act& act) {
+    using Journal = std::vector<RankFit<Scalar>>;
+    const auto first = state_.journal.begin() + static_cast<std::ptrdiff_t>(fits_used_);
+    const Journal earlier(state_.journal.begin(), first);
+    const auto whole = [&](const Journal& journal) {
+      Journal all = earlier;
+      all.insert(all.end(), journal.begin(), journal.end());
+      return all;
+    };
+    RankWalk<Scalar> walk(*used_.op, b, walk_options);
+    walk.set_journal({first, state_.journal.end()});
+    if (held_out_.op && !walk_options.exact_only)
       walk.set_held_out([this](const StackedFactors<Scalar>& Z) { return held_out_error(Z); });
     const Index limit = options_.max_iterations;
     walking_ = true;  // from here the journal is the state: saved after whole fits only
     walk.set_monitor([&](const FitStep& step) {
-      const bool wanted = go_on(recorder_.observe(step, 1 / (scale_ * scale_)));
+      const bool wanted = go_on(recorder_.observe(step, unit));
       over_limit_ = limit > 0 && recorder_.next_iteration() > limit;
       return wanted && !over_limit_;
     });
-    walk.set_on_fit([&](const std::vector<RankFit<Scalar>>& journal) {
+    walk.set_on_fit([&](const Journal& journal) {
       if (hooks_.save && recorder_.seconds() - last_save_ > hooks_.save_every_seconds) {
-        state_.journal = journal;
+        state_.journal = whole(journal);
         save();
       }
     });
-    const auto outcome = walk.run(start_stack());
-    state_.journal = walk.journal();
+    auto outcome = act(walk);
+    state_.journal = whole(walk.journal());
+    fits_used_ += walk.num_fits();
+    return outcome;
+  }
+
+  RankWalkOutcome<Scalar> run_walk(const std::optional<StackedFactors<Scalar>>& start) {
+    return run_walk(b_, walk_options(), 1 / (scale_ * scale_),
+                    [&](RankWalk<Scalar>& walk) { return walk.run(start); });
+  }
+
+  // The walk for exact fits alone in units of its own for rows and columns.
+  RankWalkOutcome<Scalar> walk_in_units(const LineScales& scales, bool& well_conditioned) {
+    if constexpr (std::is_same_v<Scalar, double>) {
+      Vector<double> b = divided(*used_.op, b_, scales);
+      const double factor = kSizeAgainstBall * std::sqrt(used_.op->mean_gain()) / b.stableNorm();
+      b *= factor;
+      RankWalkOptions walk = walk_options();
+      walk.exact_only = true;
+      const double unit = squared_norm(b_) / squared_norm(b) / (scale_ * scale_);
+      auto outcome =
+          run_walk(b, walk, unit, [](RankWalk<Scalar>& equal) { return equal.run(std::nullopt); });
+      StackedFactors<double>& Z = outcome.fit.Z;
+      well_conditioned = significant_columns(balanced(Z), kWellConditioned) == Z.rank();
+      Z = multiplied(std::move(Z), scales);
+      Z.Z /= std::sqrt(factor);
+      return outcome;
+    } else {
+      return {};
+    }
+  }
+
+  // The exact answer where rows or columns are of very different sizes: thresholds are relative to
+  // all data and would overlook the small ones. Where the answer is ill-conditioned in one choice
+  // of units, another one may lead to a lower rank.
+  std::optional<RankWalkOutcome<Scalar>> walk_in_equal_units() {
+    std::optional<RankWalkOutcome<Scalar>> best;
+    if constexpr (std::is_same_v<Scalar, double>) {
+      if (used_.op->name() != "entries" || options_.noise_sigma > 0) return best;
+      const LineScales scales = line_scales(*used_.op, b_);
+      bool settled = !scales.matter();
+      for (const double usual : {4.0, 10.0}) {
+        if (settled) break;
+        auto outcome = walk_in_units(scales.beyond(usual), settled);
+        settled = settled || !outcome.exact;
+        if (!outcome.exact && !(outcome.stopped && !best)) continue;
+        if (!best || outcome.fit.Z.rank() < best->fit.Z.rank()) best = std::move(outcome);
+      }
+      exact_rank_ = best && best->exact ? best->fit.Z.rank() : 0;
+    }
+    return best;
+  }
+
+  // Offsets so large that they are better subtracted first; those of a gradient run, which chooses
+  // nothing, are least-squares means.
+  void subtract_offsets() {
+    const Centering wanted = options_.center;
+    const bool possible = takes_offsets(*used_.op);
+    if (!possible && wanted != Centering::kAuto && wanted != Centering::kNone)
+      throw OptionError("center", "goes with entries of rectangular matrices only");
+    if constexpr (std::is_same_v<Scalar, double>) {
+      if (!possible || wanted == Centering::kNone) return;
+      if (wanted != Centering::kAuto) {
+        BiasFit means(*used_.op, wanted);
+        means.converge(used_.b, 200, 1e-14);
+        const Vector<double> left = used_.b - measured(*used_.op, means.biases);
+        require(left.stableNorm() > 1e-12 * used_.b.stableNorm(),
+                "nothing is left to recover after centering: the fitted means explain all values");
+        if (!options_.rank_walk) return take_offsets({wanted, means.biases, {}});
+      }
+      if (options_.rank_walk) take_offsets(dominant_offsets(*used_.op, used_.b, wanted));
+    }
+  }
+
+  // used_.b and held_out_.b are always the data less these.
+  void take_offsets(OffsetModel model) {
+    if constexpr (std::is_same_v<Scalar, double>) {
+      const auto add = [](Problem& data, const Biases& biases, double sign) {
+        if (data.op && biases.any()) data.b += sign * measured(*data.op, biases);
+      };
+      for (Problem* const data : {&used_, &held_out_, &all_}) {
+        add(*data, offsets_.biases, 1);
+        add(*data, model.biases, -1);
+      }
+      if (model.biases.any()) offset_norm_ = scale_ * measured(*used_.op, model.biases).norm();
+      offsets_ = std::move(model);
+    }
+  }
+
+  // The offsets that the data ask for beside the outcome of a walk; noisy ones want a new walk.
+  void choose_offsets(RankWalkOutcome<Scalar>& outcome) {
+    if constexpr (std::is_same_v<Scalar, double>) {
+      if (outcome.stopped || options_.center == Centering::kNone || !takes_offsets(*used_.op))
+        return;
+      OffsetModel start{offsets_.center, offsets_.biases, outcome.fit.Z};
+      start.Z.Z /= std::sqrt(scale_);
+      const Vector<double> raw = start.biases.any()
+                                     ? Vector<double>(used_.b + measured(*used_.op, start.biases))
+                                     : used_.b;
+      const double zero = zero_residual() * used_.b.norm();
+      const bool exact = std::sqrt(2 * outcome.fit.objective) <= zero * scale_ || exact_rank_ > 0;
+      OffsetModel found =
+          exact ? exact_offsets(*used_.op, raw, start, options_.center, zero)
+                : noisy_offsets(*used_.op, raw, start, options_.center, RankRule{}.penalty,
+                                [this] { return go_on(recorder_.poll()); });
+      const bool unchanged =
+          found.center == start.center && found.Z.rank() == start.Z.rank() &&
+          (exact || found.center == Centering::kNone || stop_ != Verdict::kContinue);
+      if (unchanged) return;
+      StackedFactors<double> Z = std::move(found.Z);
+      Z.Z *= std::sqrt(scale_);
+      take_offsets(std::move(found));
+      b_ = scale_ * used_.b;
+      if (exact_rank_ > 0) exact_rank_ = Z.rank();
+      if (exact)
+        outcome.fit.Z = std::move(Z);
+      else
+        outcome = run_walk(std::nullopt);
+    }
+  }
+
+  // Held-out data have chosen the rank; the answer is a fit of all data at that rank.
+  void refit_on_all(RankWalkOutcome<Scalar>& outcome) {
+    if (!held_out_.op || outcome.stopped) return;
+    const double squared = held_out_error(outcome.fit.Z);
+    result_.holdout_rmse = std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
+    held_out_ = {};
+    used_ = all_;
+    b_ = real(scale_) * used_.b;
+    if (outcome.fit.Z.rank() == 0) return;
+    auto scores = std::move(outcome.scores);
+    const StackedFactors<Scalar> start = std::move(outcome.fit.Z);
+    outcome = run_walk(b_, walk_options(), 1 / (scale_ * scale_),
+                       [&](RankWalk<Scalar>& walk) { return walk.refit(start); });
+    outcome.scores = std::move(scores);
+  }
+
+  void walk() {
+    auto equal = walk_in_equal_units();
+    auto outcome = equal ? std::move(*equal) : run_walk(start_stack());
+    choose_offsets(outcome);
+    refit_on_all(outcome);
     result_.by_rank_walk = true;
     result_.iterations = recorder_.next_iteration() - 1;
     result_.noise_sigma = outcome.noise_sigma / scale_;
     result_.ridge = outcome.ridge;
     result_.scores = outcome.scores;
+    result_.rank_cap = outcome.cap;
+    // Other operators measure intensities, of positive semidefinite matrices whatever the noise
+    // says.
+    const bool may_be_indefinite =
+        used_.op->symmetric() && (used_.op->name() == "entries" || used_.op->name() == "dense");
+    if (may_be_indefinite && !outcome.exact && !outcome.stopped)
+      result_.indefinite =
+          contradicts_psd(*used_.op, b_, outcome.fit.Z, RankRule{}.penalty, options_.seed);
     if (outcome.stopped && over_limit_) result_.stop_reason = StopReason::kIterationLimit;
     take_balanced(outcome.fit.Z);
   }
@@ -284,7 +468,7 @@ class Solve {
     certificate.tolerance = kCertificateTolerance;
     result_.certificate = certify(op, b_, factors_, certificate);
     // A gradient run does not claim its rank; what no rank could tell is said all the same.
-    result_.undetermined = op.undetermined(result_.by_rank_walk ? result_.rank : 1);
+    result_.undetermined = op.undetermined(parameters_per_line());
     if (held_out_.op) {
       const double squared = held_out_error(factors_.absorbed());
       result_.holdout_rmse = std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
@@ -320,10 +504,17 @@ class Solve {
       result_.undetermined.blocks = std::move(answer.loose_blocks);
   }
 
+  // Numbers that the entries of a row or column have to determine.
+  Index parameters_per_line() const {
+    const bool has_line_biases = offsets_.biases.row.size() + offsets_.biases.col.size() > 0;
+    return (result_.by_rank_walk ? result_.rank : 1) + (has_line_biases ? 1 : 0);
+  }
+
   void take_spectrum() {
     Vector<double> s = factors_.svd().s.cwiseAbs();
     std::sort(s.begin(), s.end(), std::greater<>());
-    result_.rank = numerical_rank(s, kRankTolerance<Scalar>);
+    // In the caller's units the columns of an exact fit may be of very different sizes.
+    result_.rank = exact_rank_ > 0 ? exact_rank_ : numerical_rank(s, kRankTolerance<Scalar>);
     result_.rank_gap = rank_gap(s, result_.rank);
     // One value past the rank, so that a reader sees the gap.
     const Index smaller = std::min(used_.op->rows(), used_.op->cols());
@@ -340,13 +531,15 @@ class Solve {
     if (!Z.symmetric) result_.V = root * Z.V();
     result_.d = method_.diagonal ? Reals<Scalar>(factors_.d() / real(scale_)) : factors_.d();
     result_.objective /= scale_ * scale_;
+    result_.center = offsets_.center;
+    result_.biases = std::move(offsets_.biases);
   }
 
   static RealOf<Scalar> real(double value) { return static_cast<RealOf<Scalar>>(value); }
 
   static constexpr double kCertificateTolerance = std::max(1e-6, 1e4 * kEpsilon<Scalar>);
 
-  BasicProblem<Scalar> used_, held_out_;
+  BasicProblem<Scalar> used_, held_out_, all_;  // all_: where some are held out from a walk
   const RecoverOptions& options_;
   const BasicHooks<Scalar>& hooks_;
   const Method& method_;
@@ -359,6 +552,10 @@ class Solve {
   Verdict stop_ = Verdict::kContinue;
   bool over_limit_ = false;
   bool walking_ = false;
+  OffsetModel offsets_;     // in the caller's units
+  double offset_norm_ = 0;  // |A(offsets)|, scaled
+  size_t fits_used_ = 0;    // of the journal, by the walks so far
+  Index exact_rank_ = 0;    // where a walk in equal units has found it
   double last_save_ = 0;
 };
 

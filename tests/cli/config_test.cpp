@@ -51,7 +51,7 @@ TEST(Config, ShapeLosesAgainstTheFlag) {
 TEST(Config, SwitchesAFlagOff) {
   const Cli cli;
   EXPECT_EQ(complete_with(cli, "symmetric = false\n").code, 0);
-  EXPECT_EQ(cli.run_json()["config"]["symmetric"], false);
+  EXPECT_EQ(cli.run_json()["config"]["symmetric"], "off");
 }
 
 TEST(Config, GivesTheFilesOfARun) {

@@ -147,6 +147,21 @@ TEST(IndefiniteData, GiveTheNearestPositiveSemidefiniteMatrix) {
   EXPECT_NEAR(cli.run_json()["spectrum"][0].get<double>(), 4, 1e-6);
 }
 
+TEST(IndefiniteData, AreToldAndRecoveredWhereAskedFor) {
+  const Cli cli;
+  cli.write("data.csv", full(8, 8, [](int i, int j) {
+              return (i <= 4) != (j <= 4) ? 0 : i <= 4 ? 1 : -1;
+            }));
+  ASSERT_EQ(complete(cli, "--symmetric --quiet").code, 0);
+  EXPECT_EQ(cli.run_json()["indefinite"], true);
+  EXPECT_EQ(cli.run_json()["config"]["symmetric"], "psd");
+  const Outcome outcome = complete(cli, "--symmetric indefinite --quiet");
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(cli.run_json()["rank"], 2);
+  EXPECT_EQ(cli.run_json()["config"]["symmetric"], "indefinite");
+  EXPECT_FALSE(cli.exists("out/V.npy"));
+}
+
 struct Tiny {
   std::string name, text;
 };

@@ -258,5 +258,23 @@ TEST(SettingsText, JoinsNamesAndValues) {
   EXPECT_EQ(settings_text({}), "");
 }
 
+TEST(Option, ThatMayStandAloneKnowsWhatItThenMeans) {
+  enum class Skin { kOff, kThin, kThick };
+  Skin skin = Skin::kOff;
+  OptionTable table;
+  table
+      .add("skin", skin, {{"off", Skin::kOff}, {"thin", Skin::kThin}, {"thick", Skin::kThick}},
+           "Skin of a fruit")
+      .when_bare("thin");
+  EXPECT_EQ(table.find("skin")->bare_word, "thin");
+  table.set("skin", "thick");
+  EXPECT_EQ(skin, Skin::kThick);
+  table.set("skin", "true");
+  EXPECT_EQ(skin, Skin::kThin);
+  table.set("skin", "false");
+  EXPECT_EQ(skin, Skin::kOff);
+  EXPECT_THROW(table.set("skin", "soft"), OptionError);
+}
+
 }  // namespace
 }  // namespace udv

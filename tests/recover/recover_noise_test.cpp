@@ -97,11 +97,15 @@ TEST_P(Noisy, HeldOutDataChooseTheRank) {
   const Recovery found = recover(problem.problem, options);
   const auto [used, held] = split(problem.problem, 0.1, 5);
   EXPECT_EQ(found.rank, 3);
-  EXPECT_EQ(found.measurements, used.b.size());
   ASSERT_TRUE(found.holdout_rmse.has_value());
-  EXPECT_NEAR(*found.holdout_rmse, root_mean_square(residual_of(held, found)),
-              1e-12 * root_mean_square(problem.problem.b));
-  EXPECT_NEAR(found.relative_residual, residual_of(used, found).norm() / used.b.norm(), 1e-12);
+  // The answer has seen the held-out data, its error there was measured before.
+  const Recovery before = recover(used);
+  EXPECT_NEAR(*found.holdout_rmse, root_mean_square(residual_of(held, before)),
+              1e-3 * root_mean_square(problem.problem.b));
+  EXPECT_LT(root_mean_square(residual_of(held, found)), *found.holdout_rmse);
+  const Problem& all = problem.problem;
+  EXPECT_EQ(found.measurements, all.b.size());
+  EXPECT_NEAR(found.relative_residual, residual_of(all, found).norm() / all.b.norm(), 1e-12);
 }
 
 TEST_P(Noisy, PureNoiseHasRankZero) {

@@ -51,6 +51,7 @@ struct UDV_EXPORT Option {
   std::string default_text;  ///< empty: nothing, or told in the help text
   std::string expected;      ///< "a whole number from 1 to 1024"
   bool is_switch = false;    ///< takes no value on a command line
+  std::string bare_word;     ///< what the flag means without a value; empty: it needs one
   bool positional = false, required = false;
   bool takes_list = false;  ///< several words on a command line
   /// Whether another value may give other numbers: such settings are in the fingerprint of a run.
@@ -71,6 +72,8 @@ struct UDV_EXPORT Option {
   Option& word(std::string text, double value);
   /// Two words instead of a switch.
   Option& as_switch_word(const std::pair<std::string, std::string>& words = {"on", "off"});
+  /// The flag alone, and true in a config file, stand for this word; false is the default.
+  Option& when_bare(std::string word);
   Option& measured_in(std::string text);
   Option& called(std::string text);      ///< the value in help texts: "FILE"
   Option& default_is(std::string text);  ///< what happens where nothing is given

@@ -9,9 +9,9 @@
 #include "udv/core/export.hpp"
 #include "udv/io/entries_io.hpp"
 #include "udv/jobs/recovery_result.hpp"
-#include "udv/recover/centering.hpp"
 #include "udv/recover/prediction.hpp"
 #include "udv/recover/solver/options.hpp"
+#include "udv/recover/symmetry.hpp"
 
 namespace udv::jobs {
 
@@ -32,16 +32,14 @@ struct CompleteData {
 };
 
 struct CompleteOptions {
-  bool symmetric = false;  ///< X is symmetric, positive semidefinite
+  Symmetry symmetric = Symmetry::kOff;
   io::IndexBase base = io::IndexBase::kAuto;
   std::optional<std::pair<Index, Index>> shape;  ///< of X; empty: from the largest indices
-  Centering center = Centering::kNone;           ///< means that are subtracted first
   RecoverOptions method;
 };
 UDV_EXPORT void describe(OptionTable& table, CompleteOptions& options);
 
 struct CompleteResult : RecoveryResult<double> {
-  Biases biases;                        ///< what was subtracted before the recovery
   std::vector<Prediction> predictions;  ///< one for each pair, biases included
 };
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "udv/core/export.hpp"
-#include "udv/recover/centering.hpp"
 #include "udv/recover/solver/recovery.hpp"
 
 namespace udv {
@@ -38,7 +37,7 @@ struct Prediction {
 
 /// X(i, j) + biases for each pair.
 UDV_EXPORT std::vector<Prediction> predict_entries(
-    const Recovery& recovery, const Biases& biases, const Entries& known,
+    const Recovery& recovery, const Entries& known,
     const std::vector<std::pair<Index, Index>>& pairs);
 
 struct TestError {
@@ -47,7 +46,6 @@ struct TestError {
 };
 
 /// Root mean square error on test entries whose row and column have data.
-UDV_EXPORT TestError test_error(const Recovery& recovery, const Biases& biases,
-                                const Entries& known, const Entries& test);
+UDV_EXPORT TestError test_error(const Recovery& recovery, const Entries& known, const Entries& test);
 
 }  // namespace udv

@@ -58,6 +58,14 @@ void describe(OptionTable& table, RecoverOptions& o) {
       .default_is("min(rows, columns)");
   table.add("step", o.step, "Gradient step");
   table.add("alpha", o.alpha, "Radius of the Frobenius balls");
+  table.add("center", o.center,
+            {{"auto", Centering::kAuto},
+             {"none", Centering::kNone},
+             {"global", Centering::kGlobal},
+             {"rows", Centering::kRows},
+             {"cols", Centering::kCols},
+             {"both", Centering::kBoth}},
+            "Offsets beside the low-rank part, for entries of rectangular matrices");
   RecoverOptions* const at = &o;
   table
       .add_custom(

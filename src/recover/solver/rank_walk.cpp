@@ -9,8 +9,10 @@
 #include "core/lanczos.hpp"
 #include "core/sums.hpp"
 #include "recover/solver/balance.hpp"
+#include "recover/solver/determined_part.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
+#include "udv/core/spectrum.hpp"
 
 namespace udv {
 namespace {
@@ -18,7 +20,9 @@ namespace {
 constexpr double kOversampling = 1.2;   // measurements per parameter at the largest rank
 constexpr double kInterpolation = 2.2;  // below: an exact fit at too large a rank is possible
 constexpr double kHomotopy[] = {0.05, 0.002};  // ridges, in units of the one that leaves only zero
+constexpr double kSmallColumn = 2e-3;          // share of the largest that the last ridge removes
 constexpr double kNegligible = 1e-5;           // singular values below this share are cut
+constexpr double kRoundingOfExact = 1e-9;      // and below this they are errors of an exact fit
 constexpr int kMaxMisses = 2;
 constexpr int kShrinkageRounds = 3;
 constexpr Index kLanczosSteps = 30;
@@ -58,8 +62,9 @@ RankWalk<Scalar>::RankWalk(const MeasurementOperator<Scalar>& op, const Reals<Sc
                            RankWalkOptions options)
     : op_(op), b_(b), options_(options), b_norm_(std::sqrt(squared_norm(b))) {
   const Index smaller = std::min(op.rows(), op.cols());
-  cap_ = largest_determined_rank(
-      op, options.max_rank > 0 ? std::min(options.max_rank, smaller) : smaller);
+  const Index limit = options.max_rank > 0 ? std::min(options.max_rank, smaller) : smaller;
+  cap_ = largest_determined_rank(op, limit);
+  capped_by_data_ = cap_ < limit;
 }
 
 template <typename Scalar>
@@ -136,13 +141,38 @@ RankFit<Scalar> RankWalk<Scalar>::refine(StackedFactors<Scalar> Z, const FitOpti
   return result;
 }
 
+// The ridge that leaves only zero of what this residual asks for.
+template <typename Scalar>
+double RankWalk<Scalar>::steepest(const Reals<Scalar>& residual) const {
+  Random random(options_.seed, kStreamLanczos);
+  const Index size = op_.symmetric() ? op_.rows() : op_.rows() + op_.cols();
+  const double smallest = smallest_eigenvalue<Scalar>(
+      size,
+      [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op_, residual, x, y); },
+      1e-2, 24, random);
+  return -smallest * (op_.symmetric() ? 2 : 1);
+}
+
+// Ridges of a homotopy are shares of the largest one. They would remove columns that are smaller
+// than these shares: where there are some, the unit is the ridge of what is left to explain.
+template <typename Scalar>
+double RankWalk<Scalar>::ridge_unit(const StackedFactors<Scalar>& start) const {
+  const Index kept = significant_columns(balanced(start), kSmallColumn);
+  if (kept == start.rank()) return largest_ridge_;
+  Reals<Scalar> residual;
+  apply_stack(op_, start, residual);
+  residual -= b_;
+  return std::clamp(steepest(residual), 0.0, largest_ridge_);
+}
+
 // A short ridge homotopy, then the plain least-squares fit.
 template <typename Scalar>
 const RankFit<Scalar>& RankWalk<Scalar>::fit(StackedFactors<Scalar> Z) {
   return record(journaled([&] {
     int outer = 0, inner = 0;
+    const double unit = ridge_unit(Z);
     for (const double share : kHomotopy) {
-      RankFit<Scalar> ridged = refine(std::move(Z), homotopy_options(share * largest_ridge_));
+      RankFit<Scalar> ridged = refine(std::move(Z), homotopy_options(share * unit));
       outer += ridged.outer;
       inner += ridged.inner;
       Z = std::move(ridged.Z);
@@ -248,11 +278,27 @@ Index RankWalk<Scalar>::joined_blocks(Index rank) {
   return is_exact(fit) ? fit.Z.rank() : rank;
 }
 
+// Lines with no more entries than columns are fitted exactly by any columns, wrong ones too; the
+// others tell the rank. The same fit with that rank, where it is lower and still exact.
+template <typename Scalar>
+Index RankWalk<Scalar>::rank_of_determined_part(Index rank) {
+  const StackedFactors<Scalar>& Z = visited_.at(rank).Z;
+  const DeterminedLines lines = determined_lines(op_, rank + 1);
+  if (lines.rows.empty() || lines.cols.empty()) return rank;
+  const FactoredSvd<Scalar> svd = svd_of_part(Z, lines);
+  const Index lower = numerical_rank(svd.s, kRoundingOfExact);
+  if (lower < 1 || lower >= rank) return rank;
+  const auto& cut =
+      record(journaled([&] { return refine(stack_of_part(svd, lower, Z, lines), FitOptions{}); }));
+  return is_exact(cut) ? lower : rank;
+}
+
 // Below an exact fit: cut what is negligible, then one column less while the fit stays exact.
 // Where the data could be interpolated at a lower rank that the walk skipped, look there too.
 template <typename Scalar>
 RankFit<Scalar> RankWalk<Scalar>::smallest_exact(Index rank) {
   rank = joined_blocks(rank);
+  rank = rank_of_determined_part(rank);
   const StackedFactors<Scalar> balanced_fit = balanced(visited_.at(rank).Z);
   const Index kept = significant_columns(balanced_fit, kNegligible);
   if (kept < rank) {
@@ -287,6 +333,32 @@ RankFit<Scalar> RankWalk<Scalar>::shrunken(RankFit<Scalar> fit, RankWalkOutcome<
   return fit;
 }
 
+// The tight fit of noisy data.
+template <typename Scalar>
+RankFit<Scalar> RankWalk<Scalar>::last_fit(const StackedFactors<Scalar>& Z,
+                                           RankWalkOutcome<Scalar>& outcome) {
+  RankFit<Scalar> fit =
+      journaled([&] { return refine(Z, final_options(0, largest_ridge_ * Z.Z.norm())); });
+  const double zero = options_.rule.zero_residual * b_norm_;
+  return 2 * fit.objective > zero * zero ? shrunken(std::move(fit), outcome) : fit;
+}
+
+template <typename Scalar>
+RankWalkOutcome<Scalar> RankWalk<Scalar>::refit(const StackedFactors<Scalar>& Z) {
+  RankWalkOutcome<Scalar> outcome;
+  outcome.noise_sigma = options_.rule.noise_sigma;
+  try {
+    largest_ridge_ = steepest(-b_);
+    outcome.fit = last_fit(Z, outcome);
+    outcome.exact = is_exact(outcome.fit);
+  } catch (const Stopped&) {
+    outcome.stopped = true;
+    outcome.fit = unfinished_;
+  }
+  outcome.iterations = iterations_;
+  return outcome;
+}
+
 template <typename Scalar>
 RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors<Scalar>>& start) {
   RankWalkOutcome<Scalar> outcome;
@@ -296,13 +368,7 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors
   nothing.objective = 0.5 * b_norm_ * b_norm_;
   record(nothing);
   try {
-    Random random(options_.seed, kStreamLanczos);
-    const Reals<Scalar> minus_b = -b_;
-    const double steepest = smallest_eigenvalue<Scalar>(
-        nothing.Z.Z.rows(),
-        [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op_, minus_b, x, y); },
-        1e-2, 24, random);
-    largest_ridge_ = -steepest * (op_.symmetric() ? 2 : 1);
+    largest_ridge_ = steepest(-b_);
     if (largest_ridge_ > 0 && !exact_rank_) {
       if (start && start->rank() > 0) {
         climb(&fit(leading_columns(balanced(*start), cap_)), cap_);
@@ -312,18 +378,23 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors
       settle();
     }
     outcome.exact = exact_rank_.has_value();
+    // Two misses above the best rank exclude higher ones.
+    const bool excluded = cap_ - best_rank() >= kMaxMisses;
+    if (!outcome.exact && capped_by_data_ && !excluded) outcome.cap = cap_;
     if (exact_rank_ && *exact_rank_ > 0) {
       outcome.fit = smallest_exact(*exact_rank_);
     } else if (exact_rank_ || best_rank() == 0) {
       outcome.fit = visited_.at(0);
       if (!exact_rank_ && options_.rule.noise_sigma <= 0)
         outcome.noise_sigma = b_norm_ / std::sqrt(static_cast<double>(b_.size()));
+    } else if (options_.exact_only) {
+      outcome.fit = visited_.at(best_rank());
     } else {
       const StackedFactors<Scalar>& best = visited_.at(best_rank()).Z;
       outcome.fit =
           journaled([&] { return refine(best, final_options(0, largest_ridge_ * best.Z.norm())); });
     }
-    if (outcome.fit.Z.rank() > 0 &&
+    if (outcome.fit.Z.rank() > 0 && !options_.exact_only &&
         2 * outcome.fit.objective > std::pow(options_.rule.zero_residual * b_norm_, 2))
       outcome.fit = shrunken(outcome.fit, outcome);
   } catch (const Stopped&) {

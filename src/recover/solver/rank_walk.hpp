@@ -33,6 +33,7 @@ struct RankWalkOptions {
   Index max_rank = 0;  ///< 0: as many as the data may determine
   RankRule rule;
   bool shrinkage = true;
+  bool exact_only = false;  ///< where no fit is exact, the last fits of noisy data are left out
   std::uint64_t seed = 0;
 };
 
@@ -48,6 +49,7 @@ struct RankWalkOutcome {
   double ridge = 0;        ///< mu of the final, shrunken fit
   double noise_sigma = 0;  ///< estimated (or given) standard deviation of a measurement's error
   Index iterations = 0;    ///< accepted second-order steps
+  Index cap = 0;           ///< > 0: not exact, and data for a higher rank are too few to exclude it
   std::vector<std::pair<Index, double>> scores;  ///< (rank, score) of all ranks visited
 };
 
@@ -72,9 +74,13 @@ class UDV_EXPORT RankWalk {
   /// Fits of an earlier, interrupted walk: taken instead of computed, in order.
   void set_journal(std::vector<RankFit<Scalar>> journal) { journal_ = std::move(journal); }
   const std::vector<RankFit<Scalar>>& journal() const { return journal_; }
+  /// How many fits of its journal a walk has used.
+  size_t num_fits() const { return replayed_; }
 
   /// Walks from the given columns, or from nothing.
   RankWalkOutcome<Scalar> run(const std::optional<StackedFactors<Scalar>>& start);
+  /// The last fits alone, at the rank of Z, starting there.
+  RankWalkOutcome<Scalar> refit(const StackedFactors<Scalar>& Z);
 
  private:
   struct Stopped {};
@@ -90,7 +96,9 @@ class UDV_EXPORT RankWalk {
   void descend(Index from);
   void settle();
   Index joined_blocks(Index rank);
+  Index rank_of_determined_part(Index rank);
   RankFit<Scalar> smallest_exact(Index rank);
+  RankFit<Scalar> last_fit(const StackedFactors<Scalar>& Z, RankWalkOutcome<Scalar>& outcome);
   RankFit<Scalar> shrunken(RankFit<Scalar> fit, RankWalkOutcome<Scalar>& outcome);
 
   template <typename Compute>
@@ -99,6 +107,8 @@ class UDV_EXPORT RankWalk {
   bool is_exact(const RankFit<Scalar>& fit) const;
   double score(const RankFit<Scalar>& fit) const;
   Index best_rank() const;
+  double steepest(const Reals<Scalar>& residual) const;
+  double ridge_unit(const StackedFactors<Scalar>& start) const;
   std::optional<StackedFactors<Scalar>> with_new_columns(const RankFit<Scalar>& from, Index count);
 
   const MeasurementOperator<Scalar>& op_;
@@ -116,6 +126,7 @@ class UDV_EXPORT RankWalk {
   double largest_ridge_ = 0;
   double b_norm_ = 0;
   Index cap_ = 0;
+  bool capped_by_data_ = false;
   Index iterations_ = 0;
 };
 

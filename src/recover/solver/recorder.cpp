@@ -91,6 +91,13 @@ Verdict Recorder::observe(const FitStep& step, double unit) {
   return notify(latest_);
 }
 
+Verdict Recorder::poll() {
+  const double now = seconds();
+  if (now - last_notice_ <= kNoticeSeconds) return Verdict::kContinue;
+  latest_.seconds = now;
+  return notify(latest_);
+}
+
 void Recorder::keep(const IterationRecord& record) {
   history_.push_back(record);
   next_recorded_ = after(record.iteration);

@@ -36,6 +36,9 @@ class Recorder {
   template <typename Scalar>
   void finish(const BasicGradientState<Scalar>& state, double unit);
 
+  /// Calls the observer between iterations, where 50 ms have passed.
+  Verdict poll();
+
   double seconds() const;
   Index next_iteration() const { return latest_.iteration + 1; }
 

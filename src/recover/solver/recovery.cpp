@@ -77,7 +77,8 @@ StopReason stop_reason(Verdict verdict, bool converged) {
 template <typename Scalar>
 Scalar BasicRecovery<Scalar>::predict(Index i, Index j) const {
   const RowMatrix<Scalar>& right = symmetric ? U : V;
-  return right.row(j).dot(U.row(i).cwiseProduct(d.transpose()));
+  const Scalar x = right.row(j).dot(U.row(i).cwiseProduct(d.transpose()));
+  return x + static_cast<RealOf<Scalar>>(biases.at(i, j));
 }
 
 bool RecoveryFacts::certified() const {

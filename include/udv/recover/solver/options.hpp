@@ -8,6 +8,7 @@
 #include "udv/core/export.hpp"
 #include "udv/core/options.hpp"
 #include "udv/core/types.hpp"
+#include "udv/recover/centering.hpp"
 
 namespace udv {
 
@@ -34,6 +35,9 @@ struct UDV_EXPORT RecoverOptions {
   Index max_rank = 0;           ///< columns of U; 0: min(rows, cols)
   std::optional<double> step;   ///< constant step; empty: adaptive
   std::optional<double> alpha;  ///< radius of the balls; empty: 1
+  /// Offsets beside the low-rank part. Entries of rectangular matrices only; elsewhere kAuto is
+  /// kNone. Without `rank_walk` the least-squares means are subtracted, and kAuto is kNone.
+  Centering center = Centering::kAuto;
   ScaleRule scale_rule = ScaleRule::kAuto;
   double scale_value = 1;    ///< with kValue
   double init_norm = 1e-2;   ///< |U_0|_F

@@ -9,6 +9,7 @@
 
 #include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
+#include "udv/recover/centering.hpp"
 #include "udv/recover/solver/certificate.hpp"
 #include "udv/recover/solver/determinacy.hpp"
 
@@ -35,6 +36,9 @@ struct UDV_EXPORT RecoveryFacts {
   bool by_rank_walk = false;  ///< not by projected gradient alone
   bool intensities = false;   ///< X = x x^* was recovered from |W x|^2
 
+  Centering center = Centering::kNone;  ///< the model of the offsets that was used
+  Biases biases;                        ///< offsets: the matrix is X + biases
+
   Vector<double> spectrum;  ///< singular values, largest first, at least one past the rank
   Index rank = 0;
   double rank_gap = 0;
@@ -49,8 +53,10 @@ struct UDV_EXPORT RecoveryFacts {
   bool converged = false;  ///< to the tolerance; a run that reached a limit may still have
   bool exact = false;      ///< the residual is zero, to the tolerance
   double scale = 1, alpha = 1, step = 0;
-  double noise_sigma = 0;  ///< estimated (or given) standard deviation of a measurement's error
-  double ridge = 0;        ///< of the shrunken fit, in scaled units
+  double noise_sigma = 0;   ///< estimated (or given) standard deviation of a measurement's error
+  double ridge = 0;         ///< of the shrunken fit, in scaled units
+  bool indefinite = false;  ///< symmetric: a negative eigenvalue would explain the data better
+  Index rank_cap = 0;       ///< > 0: no fit was exact, and the data cannot confirm a higher rank
   std::vector<std::pair<Index, double>> scores;  ///< (rank, score) of the ranks that were tried
 
   Certificate certificate;
@@ -67,14 +73,14 @@ struct UDV_EXPORT RecoveryFacts {
   std::string summary() const;
 };
 
-/// The answer: X = U diag(d) V^* (V = U where symmetric).
+/// The answer: X = U diag(d) V^* (V = U where symmetric), and the offsets beside it.
 template <typename Scalar>
 struct UDV_EXPORT BasicRecovery : RecoveryFacts {
   RowMatrix<Scalar> U, V;
   Reals<Scalar> d;
   OpenEntries<Scalar> open_entries;  ///< which entries of X the data leave open
 
-  /// X(i, j), 0-based.
+  /// X(i, j) + biases, 0-based.
   Scalar predict(Index i, Index j) const;
 };
 
