@@ -154,38 +154,50 @@ const RankFit<Scalar>& RankWalk<Scalar>::fit(StackedFactors<Scalar> Z) {
   }));
 }
 
-// Appends columns along the most negative directions of the gradient, each with the length that
-// is best for it alone. Nothing where no direction lowers f.
 template <typename Scalar>
-std::optional<StackedFactors<Scalar>> RankWalk<Scalar>::with_new_columns(
-    const RankFit<Scalar>& from, Index count) {
-  Reals<Scalar> residual;
-  apply_stack(op_, from.Z, residual);
-  residual -= b_;
-  Random random(options_.seed, kStreamLanczos);
+std::optional<StackedFactors<Scalar>> with_steepest_columns(const MeasurementOperator<Scalar>& op,
+                                                            const Reals<Scalar>& residual,
+                                                            const StackedFactors<Scalar>& Z,
+                                                            Index count, std::uint64_t seed) {
+  Random random(seed, kStreamLanczos);
   const auto pairs = smallest_eigenpairs<Scalar>(
-      from.Z.Z.rows(),
-      [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op_, residual, x, y); },
+      Z.Z.rows(),
+      [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op, residual, x, y); },
       count, std::max(kLanczosSteps, 10 * count), random);
-  StackedFactors<Scalar> column(op_.rows(), op_.cols(), op_.symmetric(), 1);
-  StackedFactors<Scalar> result = from.Z;
+  StackedFactors<Scalar> column(op.rows(), op.cols(), op.symmetric(), 1);
+  StackedFactors<Scalar> result = Z;
   for (Index c = 0; c < pairs.values.size(); ++c) {
     column.Z.col(0) = pairs.vectors.col(c);
     Reals<Scalar> measured;
-    apply_stack(op_, column, measured);
+    apply_stack(op, column, measured);
     const double length = -dot(residual, measured) / squared_norm(measured);
     if (!(pairs.values(c) < 0) || !(length > 0)) break;
     result.Z.conservativeResize(Eigen::NoChange, result.Z.cols() + 1);
     result.Z.col(result.Z.cols() - 1) =
         static_cast<RealOf<Scalar>>(std::sqrt(length)) * column.Z.col(0);
   }
-  if (result.rank() == from.Z.rank()) return std::nullopt;
+  if (result.rank() == Z.rank()) return std::nullopt;
   return result;
 }
 
 template <typename Scalar>
+double largest_ridge(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                     std::uint64_t seed) {
+  Random random(seed, kStreamLanczos);
+  const Reals<Scalar> minus_b = -b;
+  const double steepest = smallest_eigenvalue<Scalar>(
+      op.symmetric() ? op.rows() : op.rows() + op.cols(),
+      [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op, minus_b, x, y); },
+      1e-2, 24, random);
+  return -steepest * (op.symmetric() ? 2 : 1);
+}
+
+template <typename Scalar>
 const RankFit<Scalar>* RankWalk<Scalar>::grow(const RankFit<Scalar>& from, Index count) {
-  auto start = with_new_columns(from, count);
+  Reals<Scalar> residual;
+  apply_stack(op_, from.Z, residual);
+  residual -= b_;
+  auto start = with_steepest_columns(op_, residual, from.Z, count, options_.seed);
   return start ? &fit(std::move(*start)) : nullptr;
 }
 
@@ -281,13 +293,7 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors
   nothing.objective = 0.5 * b_norm_ * b_norm_;
   record(nothing);
   try {
-    Random random(options_.seed, kStreamLanczos);
-    const Reals<Scalar> minus_b = -b_;
-    const double steepest = smallest_eigenvalue<Scalar>(
-        nothing.Z.Z.rows(),
-        [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op_, minus_b, x, y); },
-        1e-2, 24, random);
-    largest_ridge_ = -steepest * (op_.symmetric() ? 2 : 1);
+    largest_ridge_ = largest_ridge(op_, b_, options_.seed);
     if (largest_ridge_ > 0 && !exact_rank_) {
       if (start && start->rank() > 0) {
         climb(&fit(leading_columns(balanced(*start), cap_)), cap_);
@@ -320,8 +326,13 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors
   return outcome;
 }
 
-#define UDV_INSTANTIATE(Scalar)                                                      \
-  template Index largest_determined_rank(const MeasurementOperator<Scalar>&, Index); \
+#define UDV_INSTANTIATE(Scalar)                                                                \
+  template Index largest_determined_rank(const MeasurementOperator<Scalar>&, Index);           \
+  template std::optional<StackedFactors<Scalar>> with_steepest_columns(                        \
+      const MeasurementOperator<Scalar>&, const Reals<Scalar>&, const StackedFactors<Scalar>&, \
+      Index, std::uint64_t);                                                                   \
+  template double largest_ridge(const MeasurementOperator<Scalar>&, const Reals<Scalar>&,      \
+                                std::uint64_t);                                                \
   template class RankWalk<Scalar>;
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
