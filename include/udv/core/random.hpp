@@ -58,6 +58,7 @@ enum RandomStream : std::uint64_t {
   kStreamSplit = 7,
   kStreamWeights = 8,
   kStreamBatches = 9,  ///< plus 16 times the epoch
+  kStreamLines = 10,   ///< plus 16 times the row or column
 };
 
 }  // namespace udv
