@@ -22,7 +22,7 @@ constexpr double kSelections[] = {1e-2, 1e-4, 0.0};  // closing cuts, in units o
 constexpr double kDoubtfulPartner = 1e-3;            // weight of an entry that meets a bad line
 constexpr double kManyBad = 0.2;                     // share of bad entries that asks for subsets
 constexpr double kSubsetFailure = 1e-3;              // chance that no subset is free of errors
-constexpr double kMostSubsets = 500;
+constexpr double kMostSubsets = 2000;
 constexpr int kSubsetRefits = 2;
 constexpr Index kLinesPerBlock = 8;
 
@@ -65,38 +65,65 @@ Vector<double> least_deviations(const Line& line, double threshold) {
   return z;
 }
 
-// The z through k random entries that leaves the smallest sum of min(|e|, threshold).
-Vector<double> best_subset(const Line& line, double threshold, Random& random) {
-  const Index k = line.F.cols();
-  const double wanted = std::log(kSubsetFailure) / std::log1p(-std::pow(0.5, k));
-  const auto count = static_cast<Index>(std::ceil(std::min(kMostSubsets, wanted)));
-  std::vector<Index> order(static_cast<size_t>(line.y.size()));
-  std::iota(order.begin(), order.end(), 0);
-  Vector<double> best = Vector<double>::Zero(k);
-  double lowest = std::numeric_limits<double>::infinity();
-  for (Index trial = 0; trial < count; ++trial) {
-    for (Index c = 0; c < k; ++c)
-      std::swap(order[static_cast<size_t>(c)],
-                order[static_cast<size_t>(c + random.below(line.y.size() - c))]);
-    const std::vector<Index> rows(order.begin(), order.begin() + k);
-    const Vector<double> z = line.F(rows, Eigen::all).partialPivLu().solve(line.y(rows));
-    const double sum = line.deviations(z).cwiseMin(threshold).sum();
-    if (z.allFinite() && sum < lowest) {
-      lowest = sum;
-      best = z;
-    }
-  }
-  return best;
+// A fit of a line and what it leaves: sum of min(|e|, threshold), and entries within it.
+struct LineFit {
+  Vector<double> z;
+  double cost = std::numeric_limits<double>::infinity();
+  Index within = 0;
+};
+
+LineFit judged(const Line& line, Vector<double> z, double threshold) {
+  LineFit fit;
+  if (!z.allFinite()) return fit;
+  const Vector<double> e = line.deviations(z);
+  fit.z = std::move(z);
+  fit.cost = e.cwiseMin(threshold).sum();
+  fit.within = (e.array() <= threshold).count();
+  return fit;
 }
 
-Vector<double> through_subsets(const Line& line, double threshold, Random& random) {
-  Vector<double> z = best_subset(line, threshold, random);
-  for (int refit = 0; refit < kSubsetRefits; ++refit) {
-    const Vector<double> within = (line.deviations(z).array() <= threshold).cast<double>().matrix();
-    if (within.sum() < static_cast<double>(line.F.cols())) break;
-    z = least_squares(line, within);
+// Least squares on the entries within the threshold, again while that helps.
+LineFit refitted(const Line& line, LineFit fit, double threshold) {
+  for (int refit = 0; refit < kSubsetRefits && fit.within >= line.F.cols(); ++refit) {
+    const auto within = (line.deviations(fit.z).array() <= threshold).cast<double>();
+    LineFit next = judged(line, least_squares(line, within), threshold);
+    if (next.cost >= fit.cost) break;
+    fit = std::move(next);
   }
-  return z;
+  return fit;
+}
+
+// Draws of k entries until one of them is free of errors but for the chance kSubsetFailure, where
+// `good` of `size` entries are.
+double draws_needed(Index good, Index size, Index k) {
+  double free_of_errors = 1;
+  for (Index c = 0; c < k; ++c)
+    free_of_errors *= static_cast<double>(good - c) / static_cast<double>(size - c);
+  return free_of_errors < 1 ? std::log(kSubsetFailure) / std::log1p(-free_of_errors) : 1;
+}
+
+// The z through k random entries that leaves the smallest cost.
+LineFit through_subsets(const Line& line, double threshold, Random& random) {
+  const Index k = line.F.cols(), size = line.y.size();
+  std::vector<Index> order(static_cast<size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  Eigen::PartialPivLU<Matrix<double>> lu(k);
+  LineFit best;
+  double wanted = kMostSubsets;
+  for (double trial = 0; trial < wanted; ++trial) {
+    for (Index c = 0; c < k; ++c)
+      std::swap(order[static_cast<size_t>(c)],
+                order[static_cast<size_t>(c + random.below(size - c))]);
+    const Eigen::Map<const Vector<Index>> rows(order.data(), k);
+    lu.compute(line.F(rows, Eigen::all));
+    LineFit fit = judged(line, lu.solve(line.y(rows)), threshold);
+    if (fit.within <= best.within && fit.cost >= best.cost) continue;
+    fit = refitted(line, std::move(fit), threshold);
+    if (fit.cost >= best.cost) continue;
+    best = std::move(fit);
+    wanted = std::min(kMostSubsets, draws_needed(std::max(best.within, k), size, k));
+  }
+  return best;
 }
 
 // Replaces z by a fit with fewer bad entries; false where none is found.
@@ -106,14 +133,13 @@ bool repair_line(const Line& line, double threshold, std::uint64_t seed, std::ui
   Index bad = line.count_beyond(z, threshold);
   if (bad == 0 || size < k) return false;
   bool changed = false;
-  const auto take_if_better = [&](const Vector<double>& other) {
-    const Index now = other.allFinite() ? line.count_beyond(other, threshold) : size;
-    if (now >= bad) return;
-    z = other;
-    bad = now;
+  const auto take_if_better = [&](const LineFit& other) {
+    if (size - other.within >= bad) return;
+    z = other.z;
+    bad = size - other.within;
     changed = true;
   };
-  take_if_better(least_deviations(line, threshold));
+  take_if_better(judged(line, least_deviations(line, threshold), threshold));
   if (static_cast<double>(bad) > kManyBad * static_cast<double>(size) && size >= k + 2) {
     Random random(seed, stream);
     take_if_better(through_subsets(line, threshold, random));

@@ -210,11 +210,13 @@ class OutlierSearch {
   // Entries to remove, with Z fitted to the others; none where no entry is far off.
   std::vector<Index> clean(StackedFactors<Scalar>& Z, double& sigma) {
     std::vector<Index> removed;
+    double cut = kFarOff;
     for (int round = 0; round < kCleaningRounds; ++round) {
-      repair_lines(op_, b_, threshold(kFarOff, sigma), options_.seed, Z);
+      repair_lines(op_, b_, threshold(cut, sigma), options_.seed, Z);
       const Values residual = residual_of(Z);
       if ((within(residual, threshold(kFarOff, sigma)).array() == 1).all()) return {};
-      const Values keep = within(residual, threshold(removal_cut(residual, sigma), sigma));
+      cut = removal_cut(residual, sigma);
+      const Values keep = within(residual, threshold(cut, sigma));
       std::vector<Index> out;
       for (Index t = 0; t < keep.size(); ++t)
         if (keep(t) == 0) out.push_back(t);
