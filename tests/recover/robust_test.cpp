@@ -42,15 +42,15 @@ TEST_P(GrossErrors, AreFoundAndTheRestIsExact) {
     const Contaminated data(GetParam(), 0.1, 0, seed);
     const Outliers<double> found = find_outliers<double>(data.op(), data.b(), {});
     EXPECT_EQ(found.entries, data.wrong) << seed;
-    EXPECT_EQ(found.rank, 2) << seed;
-    EXPECT_LT(data.error(found.start), 1e-9) << seed;
+    EXPECT_EQ(found.fit.rank(), 2) << seed;
+    EXPECT_LT(data.error(found.fit), 1e-9) << seed;
   }
 }
 
 TEST_P(GrossErrors, DoNotHideTheSizeOfTheNoise) {
   const Contaminated data(GetParam(), 0.05, 0.01, 4);
   const Outliers<double> found = find_outliers<double>(data.op(), data.b(), {});
-  EXPECT_EQ(found.rank, 2);
+  EXPECT_EQ(found.fit.rank(), 2);
   // The entries have a standard deviation of sqrt(2); some 500 degrees of freedom give 3 %.
   EXPECT_NEAR(found.sigma, 0.01 * M_SQRT2, 0.15 * 0.01 * M_SQRT2);
 }
@@ -73,29 +73,25 @@ TEST(FindOutliers, GivesTheSameBitsForAnyNumberOfThreads) {
   };
   const Outliers<double> one = with_threads(1), two = with_threads(2);
   EXPECT_EQ(one.entries, two.entries);
-  EXPECT_EQ(one.start.Z, two.start.Z);
+  EXPECT_EQ(one.fit.Z, two.fit.Z);
   EXPECT_EQ(one.sigma, two.sigma);
 }
 
 TEST(FindOutliers, LeavesAJournalThatSparesTheWalkOverTheRest) {
   const Contaminated data(false, 0.1, 0.01, 7);
   const Outliers<double> found = find_outliers<double>(data.op(), data.b(), {});
-  std::vector<Index> kept;
-  for (Index t = 0; t < data.planted.entries.size(); ++t)
-    if (!std::binary_search(found.entries.begin(), found.entries.end(), t)) kept.push_back(t);
-  const auto op = data.op().subset(kept);
-  const Vector<double> b = data.b()(kept);
+  const BasicProblem<double> rest = without<double>(data.op(), data.b(), found);
   RankWalkOptions options;
   options.max_rank = found.max_rank;
   options.shrinkage = false;
-  RankWalk<double> walk(*op, b, options);
+  RankWalk<double> walk(*rest.op, rest.b, options);
   walk.set_journal(found.journal);
   Index steps = 0;
   walk.set_monitor([&](const FitStep&) {
     ++steps;
     return true;
   });
-  EXPECT_EQ(walk.run(std::nullopt).fit.Z.Z, found.start.Z);
+  EXPECT_EQ(walk.run(found.start).fit.Z.Z, found.fit.Z);
   EXPECT_EQ(steps, 0);
 }
 
@@ -109,6 +105,41 @@ TEST(FindOutliers, IgnoresEntriesWithoutWeight) {
   const std::vector<Index> seen(data.wrong.begin() + static_cast<Index>(data.wrong.size() / 2),
                                 data.wrong.end());
   EXPECT_EQ(find_outliers<double>(op, b, {}).entries, seen);
+}
+
+// Noise of a twentieth of the entries, times a factor for each row or times the entry itself.
+Contaminated with_uneven_noise(NoiseKind kind) {
+  Contaminated data(false, 0, 0, 10);
+  Entries& entries = data.planted.entries;
+  Random random(10, testing::kTestStream + 1);
+  Vector<double> of_row(entries.rows);
+  for (double& factor : of_row) factor = std::exp(0.7 * random.normal());
+  for (size_t t = 0; t < entries.value.size(); ++t) {
+    double& value = entries.value[t];
+    value += 0.05 * random.normal() * (kind == NoiseKind::kByRow ? of_row(entries.row[t]) : value);
+  }
+  return data;
+}
+
+TEST(FindOutliers, SeesNoiseOfDifferentSize) {
+  for (const NoiseKind kind : {NoiseKind::kByRow, NoiseKind::kBySignal}) {
+    const Contaminated data = with_uneven_noise(kind);
+    const Outliers<double> found = find_outliers<double>(data.op(), data.b(), {});
+    EXPECT_EQ(found.noise.kind, kind);
+    EXPECT_FALSE(found.any());
+    EXPECT_TRUE(found.changes_problem());
+    const BasicProblem<double> rest = without<double>(data.op(), data.b(), found);
+    const auto outcome = RankWalk<double>(*rest.op, rest.b, {}).run(found.start);
+    EXPECT_EQ(outcome.fit.Z.rank(), 2);
+  }
+}
+
+TEST(GrossErrorsLikely, FollowsTheLargestValues) {
+  for (const bool symmetric : {false, true}) {
+    const Contaminated clean(symmetric, 0, 0.3, 11), wrong(symmetric, 0.02, 0, 11);
+    EXPECT_FALSE(gross_errors_likely<double>(clean.op(), clean.b()));
+    EXPECT_TRUE(gross_errors_likely<double>(wrong.op(), wrong.b()));
+  }
 }
 
 TEST(FindOutliers, StopsWhereTheMonitorSaysSo) {
