@@ -24,6 +24,7 @@ constexpr double kManyBad = 0.2;                     // share of bad entries tha
 constexpr double kSubsetFailure = 1e-3;              // chance that no subset is free of errors
 constexpr double kMostSubsets = 2000;
 constexpr int kSubsetRefits = 2;
+constexpr double kUnusual = 1;  // standard deviations above the mean number of bad entries
 constexpr Index kLinesPerBlock = 8;
 
 // The entries of one line against the other side: y ~ F z.
@@ -126,6 +127,12 @@ LineFit through_subsets(const Line& line, double threshold, Random& random) {
   return best;
 }
 
+// Lines with as many bad entries as chance brings are fitted well: their errors are single ones.
+bool unusually_many(Index bad, Index size, double usual) {
+  const double expected = usual * static_cast<double>(size);
+  return static_cast<double>(bad) > expected + kUnusual * std::sqrt(expected);
+}
+
 // Replaces z by a fit with fewer bad entries; false where none is found.
 bool repair_line(const Line& line, double threshold, std::uint64_t seed, std::uint64_t stream,
                  Vector<double>& z) {
@@ -158,12 +165,17 @@ class Side {
   // does not matter.
   bool repair(double threshold, std::uint64_t seed, StackedFactors<Scalar>& Z) const {
     const RowMatrix<Scalar> partners = columns_ ? Z.U() : Z.V();
-    const std::vector<char> doubtful = doubtful_partners(threshold, Z);
+    const std::vector<char> bad = bad_entries(threshold, Z);
+    const std::vector<char> doubtful = doubtful_partners(bad);
+    const double usual = static_cast<double>(std::count(bad.begin(), bad.end(), 1)) /
+                         static_cast<double>(bad.size());
     Rows<Scalar> own = columns_ ? Z.V() : Z.U();
     const Index offset = columns_ ? op_.rows() : 0;
     std::vector<char> changed(static_cast<size_t>(own.rows()), 0);
     parallel_blocks(own.rows(), kLinesPerBlock, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
+        const auto [size, bad_here] = count_line(i, columns_, bad);
+        if (!unusually_many(bad_here, size, usual)) continue;
         const Line line = line_of(i, partners, doubtful);
         Vector<double> z = own.row(i).transpose().template cast<double>();
         const auto stream = kStreamLines + 16 * static_cast<std::uint64_t>(offset + i);
@@ -205,21 +217,35 @@ class Side {
     return line;
   }
 
-  // Lines of the other side with more than half of their entries beyond the threshold.
-  std::vector<char> doubtful_partners(double threshold, const StackedFactors<Scalar>& Z) const {
+  // 1 for entries beyond the threshold.
+  std::vector<char> bad_entries(double threshold, const StackedFactors<Scalar>& Z) const {
     Reals<Scalar> residual;
     apply_stack(op_, Z, residual);
     residual -= b_;
+    std::vector<char> bad(static_cast<size_t>(residual.size()));
+    for (size_t t = 0; t < bad.size(); ++t)
+      bad[t] = std::abs(residual(static_cast<Index>(t))) > threshold;
+    return bad;
+  }
+
+  // Entries of a line, and the bad ones among them.
+  std::pair<Index, Index> count_line(Index i, bool columns, const std::vector<char>& bad) const {
+    Index size = 0, count = 0;
+    visit_line(i, columns, [&](Index, Index entry) {
+      ++size;
+      count += bad[static_cast<size_t>(entry)];
+    });
+    return {size, count};
+  }
+
+  // Lines of the other side with more than half of their entries beyond the threshold.
+  std::vector<char> doubtful_partners(const std::vector<char>& bad) const {
     const bool partners_are_columns = !columns_ && !op_.symmetric();
     const Index count = partners_are_columns ? op_.cols() : op_.rows();
     std::vector<char> doubtful(static_cast<size_t>(count));
     for (Index i = 0; i < count; ++i) {
-      Index size = 0, bad = 0;
-      visit_line(i, partners_are_columns, [&](Index, Index entry) {
-        ++size;
-        bad += std::abs(residual(entry)) > threshold;
-      });
-      doubtful[static_cast<size_t>(i)] = 2 * bad > size;
+      const auto [size, count] = count_line(i, partners_are_columns, bad);
+      doubtful[static_cast<size_t>(i)] = 2 * count > size;
     }
     return doubtful;
   }

@@ -15,7 +15,7 @@
 namespace udv {
 namespace {
 
-constexpr double kFarOff = 10;   // standard deviations that no noise reaches
+constexpr double kFarOff = 10;   // standard deviations that are hardly noise
 constexpr double kLeastCut = 3;  // standard deviations: nothing within is removed
 constexpr int kCleaningRounds = 8;
 constexpr int kWalks = 3;
@@ -141,6 +141,12 @@ class OutlierSearch {
     return std::clamp(std::sqrt(2 * std::max(log_odds, 0.0)), kLeastCut, kFarOff);
   }
 
+  // Standard deviations that Laplace noise, the heaviest that is not a matter of single errors,
+  // reaches in one of a thousand data sets: n exp(-sqrt(2) x) = 1/1000.
+  double largest_noise() const {
+    return std::max(kFarOff, std::log(1000 * static_cast<double>(b_.size())) / std::sqrt(2.0));
+  }
+
   // Entries to remove, with Z fitted to the others; none where no entry is far off.
   std::vector<Index> clean(Walk& walk, StackedFactors<Scalar>& Z, double sigma) const {
     std::vector<Index> removed;
@@ -148,7 +154,7 @@ class OutlierSearch {
     for (int round = 0; round < kCleaningRounds; ++round) {
       repair_lines(walk.op(), walk.b(), walk.threshold(cut, sigma), options_.seed, Z);
       const Values residual = walk.residual_of(Z);
-      if ((Walk::within(residual, walk.threshold(kFarOff, sigma)).array() == 1).all()) return {};
+      if (residual.cwiseAbs().maxCoeff() <= walk.threshold(largest_noise(), sigma)) return {};
       cut = removal_cut(walk, residual, sigma);
       const Values keep = Walk::within(residual, walk.threshold(cut, sigma));
       std::vector<Index> out;

@@ -40,8 +40,8 @@ struct Outliers {
 /// Looks for gross errors and for noise of different size: a robust walk, again in units of the
 /// noise where these differ, then rounds of removing what lies too far off and an ordinary walk
 /// over the rest. The smallest score decides, in which a removed entry costs as much as a
-/// parameter. Nothing is flagged unless an entry lies beyond ten standard deviations of the robust
-/// fit. Real numbers only.
+/// parameter. Nothing is flagged unless an entry lies farther off than Laplace noise would reach,
+/// at least ten standard deviations. Real numbers only.
 template <typename Scalar>
 UDV_EXPORT Outliers<Scalar> find_outliers(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b,
                                           const RankWalkOptions& options,
