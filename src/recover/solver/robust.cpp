@@ -20,8 +20,11 @@ constexpr double kLeastCut = 3;  // standard deviations: nothing within is remov
 constexpr int kCleaningRounds = 8;
 constexpr int kWalks = 3;
 constexpr int kProfileRounds = 4;
-constexpr double kClearGain = 0.02;  // of the score, per entry, for noise of different size
-constexpr double kUnusual = 10;      // times the median of its row and column
+// Gains of the score, per entry, that make noise of different size worth while, and one more round
+// of it. 0.05 is that of standard deviations that differ by a sixth.
+constexpr double kClearGain = 0.05;
+constexpr double kSmallGain = 0.01;
+constexpr double kUnusual = 10;  // times the median of its row and column
 constexpr double kUnusualShare = 5e-4;
 
 // b / sigma and A / sigma, entry by entry.
@@ -99,9 +102,10 @@ class OutlierSearch {
 
   // Noise that explains the answer of a walk clearly better than the noise it was made with.
   std::optional<NoiseProfile<Scalar>> better_noise(const Walk& walk,
-                                                   const JudgedFit<Scalar>& answer) const {
+                                                   const JudgedFit<Scalar>& answer,
+                                                   double gain) const {
     std::optional<NoiseProfile<Scalar>> best;
-    double lowest = answer.score - kClearGain * static_cast<double>(b_.size());
+    double lowest = answer.score - gain * static_cast<double>(b_.size());
     explain(answer, lowest, best);
     // Too large a rank has fitted the largest noise and hides it: ask the other ranks, too.
     if (best)
@@ -117,7 +121,8 @@ class OutlierSearch {
     count(walk);
     for (int round = 0; round < kProfileRounds; ++round) {
       if (fit.Z.rank() == 0 || fit.sigma <= walk.zero()) break;
-      auto other = better_noise(walk, fit);
+      const bool equal = noise.kind == NoiseKind::kEqual;
+      auto other = better_noise(walk, fit, equal ? kClearGain : kSmallGain);
       if (!other) break;
       walk = walk_with(*other);
       JudgedFit<Scalar> next = walk.run();
@@ -142,9 +147,9 @@ class OutlierSearch {
   }
 
   // Standard deviations that Laplace noise, the heaviest that is not a matter of single errors,
-  // reaches in one of a thousand data sets: n exp(-sqrt(2) x) = 1/1000.
+  // reaches in one of 10,000 data sets: n exp(-sqrt(2) x) = 1e-4.
   double largest_noise() const {
-    return std::max(kFarOff, std::log(1000 * static_cast<double>(b_.size())) / std::sqrt(2.0));
+    return std::max(kFarOff, std::log(1e4 * static_cast<double>(b_.size())) / std::sqrt(2.0));
   }
 
   // Entries to remove, with Z fitted to the others; none where no entry is far off.
