@@ -119,12 +119,12 @@ void EntriesLinearization<Scalar>::normal_product(const RowMatrix<Scalar>& P,
   const Scalar* const root = op_.root_weights().size() > 0 ? op_.root_weights().data() : nullptr;
   const Reals<Scalar> ones = Reals<Scalar>::Ones(k);
   Y.resize(P.rows(), k);
+  const SparseLines rows = op_.by_row();
   const auto measure = [&](auto fixed, Index begin, Index end) UDV_INLINE_BODY {
     constexpr int K = decltype(fixed)::value;
-    kernels::dot_lines<K>(op_.by_row(), begin, end, k, P.data(), ones.data(), V, false,
-                          measured_.data());
-    kernels::dot_lines<K>(op_.by_row(), begin, end, k, U, ones.data(), PV, true, measured_.data());
-    if (root) kernels::weight_lines(op_.by_row(), begin, end, root, measured_.data());
+    kernels::dot_lines<K>(rows, begin, end, k, P.data(), ones.data(), V, false, measured_.data());
+    kernels::dot_lines<K>(rows, begin, end, k, U, ones.data(), PV, true, measured_.data());
+    if (root) kernels::weight_lines(rows, begin, end, root, measured_.data());
   };
   kernels::measure_and_gather<Scalar>(op_, k, measure, measured_.data(), Scalar(1), U, V, Y.data(),
                                       Y.data() + offset);

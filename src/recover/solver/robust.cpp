@@ -87,13 +87,13 @@ class OutlierSearch {
   }
 
   // Takes the kind of noise that explains the residuals of a fit best, where its score is lower.
-  void explain(const JudgedFit<Scalar>& fit, double& lowest,
+  void explain(const StackedFactors<Scalar>& Z, double& lowest,
                std::optional<NoiseProfile<Scalar>>& best) const {
     Values fitted;
-    apply_stack(op_, fit.Z, fitted);
+    apply_stack(op_, Z, fitted);
     for (auto& noise :
-         noise_profiles<Scalar>(op_, fitted, fitted - b_, op_.degrees_of_freedom(fit.Z.rank()))) {
-      const double score = walk_with(noise).judged(fit.Z).score;
+         noise_profiles<Scalar>(op_, fitted, fitted - b_, op_.degrees_of_freedom(Z.rank()))) {
+      const double score = walk_with(noise).judged(Z).score;
       if (score >= lowest) continue;
       lowest = score;
       best = std::move(noise);
@@ -106,21 +106,22 @@ class OutlierSearch {
                                                    double gain) const {
     std::optional<NoiseProfile<Scalar>> best;
     double lowest = answer.score - gain * static_cast<double>(b_.size());
-    explain(answer, lowest, best);
+    explain(answer.Z, lowest, best);
     // Too large a rank has fitted the largest noise and hides it: ask the other ranks, too.
     if (best)
-      for (const JudgedFit<Scalar>& fit : walk.visited()) explain(fit, lowest, best);
+      for (const StackedFactors<Scalar>& Z : walk.visited()) explain(Z, lowest, best);
     return best;
   }
 
-  // A robust walk, and again in units of the noise as long as that explains the data better.
+  // A robust walk, and again in units of the noise as long as that explains the data better. Where
+  // the size of the noise is given, it is equal.
   std::pair<JudgedFit<Scalar>, NoiseProfile<Scalar>> robust_fit() {
     NoiseProfile<Scalar> noise;
     Walk walk = walk_with(noise);
     JudgedFit<Scalar> fit = walk.run();
     count(walk);
     for (int round = 0; round < kProfileRounds; ++round) {
-      if (fit.Z.rank() == 0 || fit.sigma <= walk.zero()) break;
+      if (fit.Z.rank() == 0 || fit.sigma <= walk.zero() || options_.rule.noise_sigma > 0) break;
       const bool equal = noise.kind == NoiseKind::kEqual;
       auto other = better_noise(walk, fit, equal ? kClearGain : kSmallGain);
       if (!other) break;

@@ -173,7 +173,7 @@ JudgedFit<Scalar> RobustWalk<Scalar>::run() {
     scale = std::min(scale, median_deviation(now.residual));
     misses = now.score < best.score ? 0 : misses + 1;
     if (misses == 0) best = now;
-    visited_.push_back(now);
+    visited_.push_back(now.Z);
   }
   return best;
 }

@@ -50,7 +50,7 @@ class UDV_EXPORT RobustWalk {
   static Values within(const Values& residual, double limit);
 
   /// The fits of run(), one a rank, from rank 1.
-  const std::vector<JudgedFit<Scalar>>& visited() const { return visited_; }
+  const std::vector<StackedFactors<Scalar>>& visited() const { return visited_; }
   const EntriesOperator<Scalar>& op() const { return op_; }
   const Values& b() const { return b_; }
   Index cap() const { return cap_; }      ///< the largest rank considered; 0: none is
@@ -65,7 +65,7 @@ class UDV_EXPORT RobustWalk {
 
   EntriesOperator<Scalar> op_;
   Values b_;
-  std::vector<JudgedFit<Scalar>> visited_;
+  std::vector<StackedFactors<Scalar>> visited_;
   RankWalkOptions options_;
   FitMonitor monitor_;
   double noise_parameters_;
