@@ -16,8 +16,9 @@ struct UDV_EXPORT Biases {
   double at(Index i, Index j) const { return global + row(i) + col(j); }
 };
 
-/// Least-squares fit of the biases that the mode allows; kBoth by alternating between rows and
-/// columns until nothing moves. Rows and columns without entries get 0.
+/// Least-squares fit, with the weights of the entries, of the biases that the mode allows; kBoth by
+/// alternating between rows and columns until nothing moves. Rows and columns without entries get
+/// 0.
 UDV_EXPORT Biases fit_biases(const Entries& entries, Centering mode);
 
 /// The entries less their biases.
