@@ -121,7 +121,8 @@ class OutlierSearch {
     JudgedFit<Scalar> fit = walk.run();
     count(walk);
     for (int round = 0; round < kProfileRounds; ++round) {
-      if (fit.Z.rank() == 0 || fit.sigma <= walk.zero() || options_.rule.noise_sigma > 0) break;
+      const bool exact = fit.sigma < walk.threshold(1, fit.sigma);
+      if (fit.Z.rank() == 0 || exact || options_.rule.noise_sigma > 0) break;
       const bool equal = noise.kind == NoiseKind::kEqual;
       auto other = better_noise(walk, fit, equal ? kClearGain : kSmallGain);
       if (!other) break;

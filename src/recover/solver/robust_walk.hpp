@@ -54,7 +54,6 @@ class UDV_EXPORT RobustWalk {
   const EntriesOperator<Scalar>& op() const { return op_; }
   const Values& b() const { return b_; }
   Index cap() const { return cap_; }      ///< the largest rank considered; 0: none is
-  double zero() const { return zero_; }   ///< a residual that counts as zero
   Index outer() const { return outer_; }  ///< accepted second-order steps
   Index inner() const { return inner_; }  ///< conjugate gradient steps
 
@@ -71,7 +70,7 @@ class UDV_EXPORT RobustWalk {
   double noise_parameters_;
   double n_;
   double size_ = 0;  // of the measurements: their median deviation from zero
-  double zero_ = 0;
+  double zero_ = 0;  // a residual that counts as zero
   double largest_ridge_ = 0;
   Index cap_ = 0, outer_ = 0, inner_ = 0;
 };
