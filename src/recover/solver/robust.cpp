@@ -104,12 +104,14 @@ class OutlierSearch {
   std::optional<NoiseProfile<Scalar>> better_noise(const Walk& walk,
                                                    const JudgedFit<Scalar>& answer,
                                                    double gain) const {
+    const auto n = static_cast<double>(b_.size());
     std::optional<NoiseProfile<Scalar>> best;
-    double lowest = answer.score - gain * static_cast<double>(b_.size());
+    double lowest = answer.score - kSmallGain * n;
     explain(answer.Z, lowest, best);
     // Too large a rank has fitted the largest noise and hides it: ask the other ranks, too.
     if (best)
       for (const StackedFactors<Scalar>& Z : walk.visited()) explain(Z, lowest, best);
+    if (lowest > answer.score - gain * n) best.reset();
     return best;
   }
 
