@@ -10,16 +10,21 @@ namespace {
 
 constexpr int kMaxSweeps = 200;
 
+double weight_of(const Entries& entries, size_t t) {
+  return entries.weight.empty() ? 1.0 : entries.weight[t];
+}
+
 // Mean of what the other biases leave of each line; `line` is the row or column list of entries.
 double update_lines(const Entries& entries, const std::vector<std::int32_t>& line,
                     Vector<double>& bias, const Biases& biases) {
   Vector<double> sum = Vector<double>::Zero(bias.size());
   Vector<double> count = Vector<double>::Zero(bias.size());
   for (size_t t = 0; t < line.size(); ++t) {
-    sum(line[t]) += entries.value[t] - biases.at(entries.row[t], entries.col[t]);
-    count(line[t]) += 1;
+    const double weight = weight_of(entries, t);
+    sum(line[t]) += weight * (entries.value[t] - biases.at(entries.row[t], entries.col[t]));
+    count(line[t]) += weight;
   }
-  const Vector<double> change = sum.cwiseQuotient(count.cwiseMax(1));
+  const Vector<double> change = (count.array() > 0).select(sum.cwiseQuotient(count), 0.0);
   bias += change;
   return change.cwiseAbs().maxCoeff();
 }
@@ -48,10 +53,11 @@ Biases fit_biases(const Entries& entries, Centering mode) {
   biases.row.setZero(entries.rows);
   biases.col.setZero(entries.cols);
   if (mode == Centering::kNone || mode == Centering::kAuto) return biases;
-  double largest = 0;
-  for (const double value : entries.value) {
-    biases.global += value / static_cast<double>(entries.size());
-    largest = std::max(largest, std::abs(value));
+  double largest = 0, total = 0;
+  for (size_t t = 0; t < entries.value.size(); ++t) total += weight_of(entries, t);
+  for (size_t t = 0; t < entries.value.size(); ++t) {
+    biases.global += weight_of(entries, t) * entries.value[t] / total;
+    largest = std::max(largest, std::abs(entries.value[t]));
   }
   const bool rows = mode == Centering::kRows || mode == Centering::kBoth;
   const bool cols = mode == Centering::kCols || mode == Centering::kBoth;

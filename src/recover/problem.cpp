@@ -43,6 +43,7 @@ Entries sorted(const Entries& entries) {
     result.row.push_back(entries.row[static_cast<size_t>(t)]);
     result.col.push_back(entries.col[static_cast<size_t>(t)]);
     result.value.push_back(entries.value[static_cast<size_t>(t)]);
+    if (!entries.weight.empty()) result.weight.push_back(entries.weight[static_cast<size_t>(t)]);
   }
   return result;
 }
@@ -69,10 +70,15 @@ Problem completion(const Entries& entries) {
   require(entries.row.size() == entries.value.size() && entries.col.size() == entries.value.size(),
           "entries: ", entries.row.size(), " rows, ", entries.col.size(), " columns and ",
           entries.value.size(), " values, equally many expected");
+  require(entries.weight.empty() || entries.weight.size() == entries.value.size(),
+          "entries: ", entries.weight.size(), " weights and ", entries.value.size(),
+          " values, equally many expected");
   const Entries in_order = sorted(entries);
+  const auto op = std::make_shared<EntriesOperator<double>>(in_order);
   Problem problem;
-  problem.op = std::make_shared<EntriesOperator<double>>(in_order);
+  problem.op = op;
   problem.b = Eigen::Map<const Vector<double>>(in_order.value.data(), in_order.size());
+  if (op->root_weights().size() > 0) problem.b.array() *= op->root_weights().array();
   check_measurements(problem.b, problem.op->num_measurements());
   return problem;
 }

@@ -87,6 +87,18 @@ TEST(FitBiases, OfConstantEntriesIsTheConstant) {
   EXPECT_NEAR(biases.at(0, 0), 4, kTolerance);
 }
 
+TEST(FitBiases, LeavesOutEntriesWithoutWeight) {
+  Entries entries = some_entries();
+  for (size_t t = 0; t < entries.value.size(); ++t)
+    entries.value[t] = 5 + 0.5 * entries.row[t] - 2.0 * entries.col[t];
+  entries.weight.assign(entries.value.size(), 0.25);
+  entries.weight[7] = 0;
+  entries.value[7] = 1000;
+  const Entries rest = centered(entries, fit_biases(entries, Centering::kBoth));
+  for (size_t t = 0; t < rest.value.size(); ++t)
+    if (t != 7) EXPECT_NEAR(rest.value[t], 0, 200 * kTolerance);
+}
+
 TEST(Centered, UndoesTheBiases) {
   const Entries entries = some_entries();
   const Biases biases = fit_biases(entries, Centering::kBoth);

@@ -78,15 +78,18 @@ TEST(TiledLines, CutsThePatternIntoRunsOfMeasurements) {
   EXPECT_EQ(lines.line_size(2), 3);
 }
 
+// 5 x 4, all entries known.
+Entries full_matrix(std::vector<double> weight) {
+  Entries full{5, 4, false, {}, {}, std::vector<double>(20, 0.0), std::move(weight)};
+  for (std::int32_t t = 0; t < 20; ++t) {
+    full.row.push_back(t / 4);
+    full.col.push_back(t % 4);
+  }
+  return full;
+}
+
 TEST(EntriesOperator, OfAFullMatrixHasTheFreedomOfALowRankMatrix) {
-  Entries full{5, 4, false, {}, {}, {}};
-  for (std::int32_t i = 0; i < 5; ++i)
-    for (std::int32_t j = 0; j < 4; ++j) {
-      full.row.push_back(i);
-      full.col.push_back(j);
-      full.value.push_back(0);
-    }
-  const EntriesOperator<double> op(full);
+  const EntriesOperator<double> op(full_matrix({}));
   EXPECT_EQ(op.degrees_of_freedom(2), 2 * (5 + 4 - 2));
   EXPECT_EQ(op.degrees_of_freedom(4), 20);
 }
@@ -95,6 +98,48 @@ TEST(EntriesOperator, CountsOnlyParametersThatShow) {
   // Row 0 has three entries, row 1 one; columns have 2, 1, 1. At rank 2: 2 + 1 and 2 + 1 + 1 - 4.
   const EntriesOperator<double> op({2, 3, false, {0, 0, 0, 1}, {0, 1, 2, 0}, {0, 0, 0, 0}});
   EXPECT_EQ(op.degrees_of_freedom(2), 3 + 4 - 4);
+}
+
+TEST(EntriesOperator, MeasuresTheRootOfTheWeightTimesTheEntry) {
+  const EntriesOperator<double> op({2, 3, false, {1, 0, 1}, {2, 1, 0}, {0, 0, 0}, {4, 0, 9}});
+  const RowMatrix<double> X = random_rows(2, 3, 1);
+  const Vector<double> y =
+      measured(op, X, Vector<double>::Ones(3), RowMatrix<double>::Identity(3, 3));
+  EXPECT_EQ(y, (Vector<double>(3) << 2 * X(1, 2), 0, 3 * X(1, 0)).finished());
+  EXPECT_EQ(op.norm_bound(), 3);
+  EXPECT_EQ(op.mean_gain(), 13 / 6.0);
+}
+
+TEST(EntriesOperator, DoesNotCountEntriesWithoutWeight) {
+  std::vector<double> weight(20, 2.0);
+  for (const size_t t : {8u, 9u, 10u, 11u, 12u, 13u, 14u}) weight[t] = 0;
+  // Row 2 has no entry left, row 3 one.
+  const EntriesOperator<double> op(full_matrix(weight));
+  EXPECT_EQ(op.degrees_of_freedom(2), 3 * 2 + 0 + 1 + 4 * 2 - 4);
+  EXPECT_EQ(op.undetermined(2).empty_rows, std::vector<Index>{2});
+  EXPECT_EQ(op.undetermined(2).rows, std::vector<Index>{3});
+}
+
+TEST(EntriesOperator, RescaledMeasuresTheSamePlacesTimesAFactor) {
+  const EntriesOperator<double> op(testing::random_weighted_pattern(9, 7, false));
+  const Vector<double> factor = random_vector(op.num_measurements(), 3).cwiseAbs();
+  const StackedFactors<double> Z = random_stack(op, 2, 1);
+  Vector<double> plain, scaled;
+  apply_stack(op, Z, plain);
+  apply_stack(op.rescaled(factor), Z, scaled);
+  EXPECT_NEAR((scaled - plain.cwiseProduct(factor)).norm(), 0, 10 * kEps * scaled.norm());
+}
+
+TEST(EntriesOperator, RefusesBadWeights) {
+  const auto error = [](std::vector<double> weight) {
+    return error_of([&] {
+      EntriesOperator<double>({2, 2, false, {0, 1}, {0, 1}, {0, 0}, std::move(weight)});
+    });
+  };
+  EXPECT_EQ(error({1}), "entries: 1 weights and 2 values, equally many expected");
+  EXPECT_EQ(error({1, -2}),
+            "entries: entry 1 has weight -2, a finite number that is not negative expected");
+  EXPECT_EQ(error({0, 0}), "entries: all 2 weights are zero");
 }
 
 // Column j of J^T J, one unit vector at a time.
@@ -109,9 +154,19 @@ Matrix<double> normal_matrix(const EntriesOperator<double>& op, const StackedFac
   return normal;
 }
 
-class EntriesModel : public ::testing::TestWithParam<bool> {
+struct ModelCase {
+  bool symmetric, weighted;
+};
+
+class EntriesModel : public ::testing::TestWithParam<ModelCase> {
  protected:
-  const EntriesOperator<double> op{random_pattern(9, GetParam() ? 9 : 7, GetParam(), false)};
+  static Entries pattern(ModelCase model) {
+    const Index cols = model.symmetric ? 9 : 7;
+    return model.weighted ? testing::random_weighted_pattern(9, cols, model.symmetric)
+                          : random_pattern(9, cols, model.symmetric, false);
+  }
+
+  const EntriesOperator<double> op{pattern(GetParam())};
   const StackedFactors<double> Z = random_stack(op, 2, 1);
   const Matrix<double> normal = normal_matrix(op, Z);
 };
@@ -139,8 +194,13 @@ TEST_P(EntriesModel, PreconditionerInvertsTheDiagonalBlockOfEachLine) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, EntriesModel, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "symmetric" : "rectangular"; });
+INSTANTIATE_TEST_SUITE_P(All, EntriesModel,
+                         ::testing::Values(ModelCase{false, false}, ModelCase{true, false},
+                                           ModelCase{false, true}, ModelCase{true, true}),
+                         [](const auto& info) {
+                           return std::string(info.param.symmetric ? "symmetric" : "rectangular") +
+                                  (info.param.weighted ? "_weighted" : "");
+                         });
 
 TEST(EntriesOperator, RefusesPlacesOutsideTheMatrix) {
   EXPECT_EQ(error_of([] {

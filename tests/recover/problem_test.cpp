@@ -33,6 +33,13 @@ TEST(Completion, TakesEntriesInAnyOrder) {
   EXPECT_EQ(y, (Vector<double>(3) << X(0, 0), X(1, 0), X(1, 2)).finished());
 }
 
+TEST(Completion, TakesTheRootsOfWeightsIntoTheMeasurements) {
+  const Entries shuffled{2, 3, false, {1, 0, 1}, {2, 0, 0}, {7, 5, 6}, {4, 1, 0}};
+  const Problem problem = completion(shuffled);
+  EXPECT_EQ(problem.b, (Vector<double>(3) << 5, 0, 14).finished());
+  EXPECT_EQ(problem.op->norm_bound(), 2);
+}
+
 TEST(Completion, RefusesValuesThatAreNotFinite) {
   EXPECT_EQ(error_of([] {
               completion(two_by_two({1, std::nan(""), 2}));

@@ -56,6 +56,15 @@ SharedOperator<Scalar> make_entries(Index rows, Index cols, bool symmetric, bool
   return std::make_shared<EntriesOperator<Scalar>>(random_pattern(rows, cols, symmetric, gaps));
 }
 
+/// The same places with weights from 0 to 4; every seventh entry has none.
+inline Entries random_weighted_pattern(Index rows, Index cols, bool symmetric) {
+  Entries entries = random_pattern(rows, cols, symmetric, false);
+  Random random(22, kTestStream);
+  for (Index t = 0; t < entries.size(); ++t)
+    entries.weight.push_back(t % 7 == 3 ? 0 : 4 * random.uniform());
+  return entries;
+}
+
 template <typename Scalar = double>
 std::shared_ptr<const DenseOperator<Scalar>> make_dense(Index rows, Index cols, bool symmetric) {
   const Index n = 5 * rows;
@@ -127,12 +136,17 @@ const std::vector<OperatorCase<Scalar>>& operator_cases() {
     return make_entries<Scalar>(p, q, s, false);
   };
   const auto gaps = [](Index p, Index q, bool s) { return make_entries<Scalar>(q, p, s, true); };
+  const auto weighted = [](Index p, Index q, bool s) -> SharedOperator<Scalar> {
+    return std::make_shared<EntriesOperator<Scalar>>(random_weighted_pattern(p, q, s));
+  };
   static const std::vector<OperatorCase<Scalar>> cases = [&] {
     std::vector<OperatorCase<Scalar>> list{
         {"entries_rectangular", sized(entries, false), 200, true, true},
         {"entries_symmetric", sized(entries, true), 240, true, true},
         {"entries_with_gaps", sized(gaps, false), 280},
         {"entries_symmetric_with_gaps", sized(gaps, true), 280},
+        {"entries_weighted", sized(weighted, false), 200, true, true},
+        {"entries_symmetric_weighted", sized(weighted, true), 240, true, true},
         {"dense_rectangular", sized(make_dense<Scalar>, false), 40, true, true},
         {"dense_symmetric", sized(make_dense<Scalar>, true), 40, true, true},
         {"rank_one", make_rank_one<Scalar>, 100},

@@ -18,6 +18,9 @@ struct UDV_EXPORT Entries {
   std::vector<std::int32_t> row;
   std::vector<std::int32_t> col;
   std::vector<double> value;
+  /// Multiply the squared residuals, none negative; empty: all are 1. A weight of 0 leaves the
+  /// entry out.
+  std::vector<double> weight = {};
 
   Index size() const { return static_cast<Index>(value.size()); }
 };

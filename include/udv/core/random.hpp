@@ -59,6 +59,7 @@ enum RandomStream : std::uint64_t {
   kStreamWeights = 8,
   kStreamDeterminacy = 10,
   kStreamBatches = 9,  ///< plus 16 times the epoch
+  kStreamLines = 10,   ///< plus 16 times the row or column
 };
 
 }  // namespace udv

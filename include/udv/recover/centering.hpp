@@ -24,8 +24,9 @@ struct UDV_EXPORT Biases {
   bool any() const { return global != 0 || (row.array() != 0).any() || (col.array() != 0).any(); }
 };
 
-/// Least-squares fit of the biases that the mode allows; kBoth by alternating between rows and
-/// columns until nothing moves. Rows and columns without entries get 0, as does all with kAuto.
+/// Least-squares fit, with the weights of the entries, of the biases that the mode allows; kBoth by
+/// alternating between rows and columns until nothing moves. Rows and columns without entries get 0,
+/// as does all with kAuto.
 UDV_EXPORT Biases fit_biases(const Entries& entries, Centering mode);
 
 /// The entries less their biases.

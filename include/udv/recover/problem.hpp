@@ -21,8 +21,8 @@ struct BasicProblem {
 
 using Problem = BasicProblem<double>;
 
-/// Matrix completion. Entries are taken in any order; throws InvalidArgument where an index or a
-/// value makes no sense, or all values are zero.
+/// Matrix completion: b_t = sqrt(w_t) value_t. Entries are taken in any order; throws
+/// InvalidArgument where an index, a value or a weight makes no sense, or all values are zero.
 UDV_EXPORT Problem completion(const Entries& entries);
 
 /// b_i = <A_i, X>; the rows of `measurements` are the A_i, each row by row.

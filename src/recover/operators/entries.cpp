@@ -7,6 +7,7 @@
 
 #include "core/instantiate.hpp"
 #include "core/require.hpp"
+#include "core/sums.hpp"
 #include "entries_kernels.hpp"
 #include "entries_linearization.hpp"
 #include "recover/operators/scalar_values.hpp"
@@ -30,6 +31,32 @@ void check(const Entries& entries) {
                 entries.col[t] < entries.cols,
             "entries: entry ", t, " stands at (", entries.row[t], ", ", entries.col[t],
             "), outside ", entries.rows, " x ", entries.cols);
+}
+
+// sqrt(w), nothing where no weights are given.
+template <typename Scalar>
+Reals<Scalar> root_of(const std::vector<double>& weight, Index size) {
+  if (weight.empty()) return {};
+  require(static_cast<Index>(weight.size()) == size, "entries: ", weight.size(), " weights and ",
+          size, " values, equally many expected");
+  Reals<Scalar> root(size);
+  for (Index t = 0; t < size; ++t) {
+    const double w = weight[static_cast<size_t>(t)];
+    require(std::isfinite(w) && w >= 0, "entries: entry ", t, " has weight ", w,
+            ", a finite number that is not negative expected");
+    root(t) = static_cast<RealOf<Scalar>>(std::sqrt(w));
+  }
+  require((root.array() > 0).any(), "entries: all ", size, " weights are zero");
+  return root;
+}
+
+// values_t *= factor_t
+template <typename Scalar>
+void scale_entries(const Reals<Scalar>& factor, Scalar* values) {
+  constexpr Index kBlock = 1 << 15;
+  parallel_blocks(factor.size(), kBlock, [&](Index begin, Index end) {
+    for (Index t = begin; t < end; ++t) values[t] *= factor(t);
+  });
 }
 
 // out = weight R other with z in R, or added to out; conj R where asked for: lines that are
@@ -115,9 +142,17 @@ class ResidualScatter {
   Scalar* for_v_;
 };
 
-std::vector<Index> line_sizes(const TiledLines& lines) {
+// Entries of each line, those of weight 0 left out.
+template <typename Real>
+std::vector<Index> line_sizes(const TiledLines& lines, const Vector<Real>& root) {
   std::vector<Index> sizes;
   for (Index i = 0; i < lines.lines(); ++i) sizes.push_back(lines.line_size(i));
+  for (Index t = 0; root.size() > 0 && t < lines.tiles(); ++t) {
+    const SparseLines tile = lines.tile(t);
+    for (Index i = 0; i < tile.count; ++i)
+      for (auto s = tile.first[i]; s < tile.first[i + 1]; ++s)
+        if (root(tile.entry[s]) == 0) --sizes[static_cast<size_t>(i)];
+  }
   return sizes;
 }
 
@@ -154,9 +189,18 @@ EntriesOperator<Scalar>::EntriesOperator(const Entries& entries)
     : MeasurementOperator<Scalar>(entries.rows, entries.cols, kParts<Scalar> * entries.size(),
                                   entries.symmetric) {
   check(entries);
-  by_row_ = TiledLines(entries.rows, entries.row, entries.col);
-  by_col_ = TiledLines(entries.cols, entries.col, entries.row,
-                       std::max(kTileSize, kLineShare * entries.cols));
+  const Index tile_size = std::max(kTileSize, kLineShare * entries.cols);
+  pattern_ = std::make_shared<Pattern>(
+      Pattern{TiledLines(entries.rows, entries.row, entries.col),
+              TiledLines(entries.cols, entries.col, entries.row, tile_size)});
+  root_ = root_of<Scalar>(entries.weight, entries.size());
+}
+
+template <typename Scalar>
+Reals<Scalar> EntriesOperator<Scalar>::times_root(const Reals<Scalar>& z) const {
+  Reals<Scalar> product = z;
+  scale_entries<Scalar>(root_, as_scalars<Scalar>(product.data()));
+  return product;
 }
 
 template <typename Scalar>
@@ -178,14 +222,17 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scal
         kernels::dot_lines<K>(rows, begin, end, k, left, weights.data(), right, pass > 0, values);
     });
   });
+  if (weighted()) scale_entries<Scalar>(root_, values);
 }
 
 template <typename Scalar>
 void EntriesOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
                                             Rows<Scalar> out) const {
-  const RealOf<Scalar> weight = this->symmetric() ? 0.5 : 1.0;
-  gather<false, Scalar>(by_row_, z, V, weight, false, out);
-  if (this->symmetric()) gather<kIsComplex<Scalar>, Scalar>(by_col_, z, V, weight, true, out);
+  const RealOf<Scalar> share = this->symmetric() ? 0.5 : 1.0;
+  const Reals<Scalar> scaled = weighted() ? times_root(z) : Reals<Scalar>();
+  const Reals<Scalar>& values = weighted() ? scaled : z;
+  gather<false, Scalar>(pattern_->by_row, values, V, share, false, out);
+  if (this->symmetric()) gather<kIsComplex<Scalar>, Scalar>(by_col(), values, V, share, true, out);
 }
 
 template <typename Scalar>
@@ -194,8 +241,10 @@ void EntriesOperator<Scalar>::adjoint_transpose_times(const Reals<Scalar>& z,
                                                       Rows<Scalar> out) const {
   if (this->symmetric())
     adjoint_times(z, U, out);
+  else if (weighted())
+    gather<kIsComplex<Scalar>, Scalar>(by_col(), times_root(z), U, 1, false, out);
   else
-    gather<kIsComplex<Scalar>, Scalar>(by_col_, z, U, 1, false, out);
+    gather<kIsComplex<Scalar>, Scalar>(by_col(), z, U, 1, false, out);
 }
 
 template <typename Scalar>
@@ -203,6 +252,8 @@ void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, cons
                                                 const ConstRows<Scalar>& V, const Reals<Scalar>& b,
                                                 Reals<Scalar>& z, Rows<Scalar> for_u,
                                                 Rows<Scalar> for_v) const {
+  if (weighted())
+    return MeasurementOperator<Scalar>::residual_products(U, d, V, b, z, for_u, for_v);
   const Index k = U.cols();
   const bool symmetric = this->symmetric();
   const RealOf<Scalar> weight = symmetric ? 0.5 : 1.0;
@@ -235,8 +286,14 @@ template <typename Scalar>
 double EntriesOperator<Scalar>::mean_gain() const {
   // A symmetric off-diagonal entry has A_i = (E_ij + E_ji) / 2, of squared norm 1/2, but it sees
   // a symmetric X twice: as for sampling, |A(X)|^2 / |X|^2 is the share of known entries.
-  return static_cast<double>(this->num_measurements() / kParts<Scalar>) /
-         (static_cast<double>(this->rows()) * static_cast<double>(this->cols()));
+  const double total = weighted() ? squared_norm(root_)
+                                  : static_cast<double>(this->num_measurements() / kParts<Scalar>);
+  return total / (static_cast<double>(this->rows()) * static_cast<double>(this->cols()));
+}
+
+template <typename Scalar>
+double EntriesOperator<Scalar>::norm_bound() const {
+  return weighted() ? static_cast<double>(root_.maxCoeff()) : 1.0;
 }
 
 template <typename Scalar>
@@ -256,8 +313,8 @@ double EntriesOperator<Scalar>::degrees_of_freedom(Index rank) const {
     return total;
   };
   const auto k = static_cast<double>(rank);
-  std::vector<Index> degree = line_sizes(by_row_);
-  const std::vector<Index> of_cols = line_sizes(by_col_);
+  std::vector<Index> degree = line_sizes(pattern_->by_row, root_);
+  const std::vector<Index> of_cols = line_sizes(by_col(), root_);
   constexpr auto kUnit = static_cast<double>(kParts<Scalar>);
   if (!this->symmetric()) return std::max(kUnit * (visible(degree) + visible(of_cols) - k * k), k);
   for (size_t i = 0; i < degree.size(); ++i) degree[i] += of_cols[i];
@@ -267,8 +324,7 @@ double EntriesOperator<Scalar>::degrees_of_freedom(Index rank) const {
 }
 
 template <typename Scalar>
-std::unique_ptr<MeasurementOperator<Scalar>> EntriesOperator<Scalar>::subset(
-    const std::vector<Index>& which) const {
+EntriesOperator<Scalar> EntriesOperator<Scalar>::restricted(const std::vector<Index>& which) const {
   const auto n = static_cast<size_t>(this->num_measurements() / kParts<Scalar>);
   Indices row(n), col(n);
   const SparseLines rows = by_row();
@@ -283,7 +339,24 @@ std::unique_ptr<MeasurementOperator<Scalar>> EntriesOperator<Scalar>::subset(
     kept.col.push_back(col[t]);
   }
   kept.value.assign(which.size(), 0.0);
-  return std::make_unique<EntriesOperator>(kept);
+  EntriesOperator result(kept);
+  if (weighted()) result.root_ = root_(which);
+  return result;
+}
+
+template <typename Scalar>
+std::unique_ptr<MeasurementOperator<Scalar>> EntriesOperator<Scalar>::subset(
+    const std::vector<Index>& which) const {
+  return std::make_unique<EntriesOperator>(restricted(which));
+}
+
+template <typename Scalar>
+EntriesOperator<Scalar> EntriesOperator<Scalar>::rescaled(const Reals<Scalar>& factor) const {
+  require(factor.size() == this->num_measurements() / kParts<Scalar>, "entries: ", factor.size(),
+          " factors for ", this->num_measurements() / kParts<Scalar>, " entries");
+  EntriesOperator result = *this;
+  result.root_ = weighted() ? Reals<Scalar>(root_.cwiseProduct(factor)) : factor;
+  return result;
 }
 
 #define UDV_INSTANTIATE(Scalar) template class EntriesOperator<Scalar>;

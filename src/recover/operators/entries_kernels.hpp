@@ -112,6 +112,16 @@ UDV_INLINE void sum_lines(const SparseLines& lines, Index begin, Index end, Inde
   }
 }
 
+/// z[entry] *= root[entry]^2 for the entries of some lines.
+template <typename Real>
+UDV_INLINE void weight_lines(const SparseLines& lines, Index begin, Index end, const Real* root,
+                             Real* z) {
+  for (Index s = lines.first[begin]; s < lines.first[end]; ++s) {
+    const Index entry = lines.entry[s];
+    z[entry] *= root[entry] * root[entry];
+  }
+}
+
 /// Runs body(begin, end) over lines, on several threads where the work is worth it.
 template <typename Body>
 void over_lines(const SparseLines& lines, Index width, const Body& body) {

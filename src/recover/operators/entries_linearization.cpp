@@ -72,10 +72,11 @@ void solve_block(const Scalar* factor, const Scalar* rhs, Index k, Scalar* x) {
   }
 }
 
-// Adds to each line's block the outer products of the rows that its entries meet.
+// Adds to each line's block the outer products of the rows that its entries meet, times the
+// squares of `root` where there is one.
 template <typename Scalar>
 void add_blocks(const SparseLines& lines, const ConstRows<Scalar>& other, bool symmetric,
-                Scalar* blocks) {
+                const Scalar* root, Scalar* blocks) {
   const Index k = other.cols();
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
@@ -84,7 +85,8 @@ void add_blocks(const SparseLines& lines, const ConstRows<Scalar>& other, bool s
         for (auto s = lines.first[i]; s < lines.first[i + 1]; ++s) {
           const Index j = lines.other[s];
           // x_ii = |u_i|^2 has derivative 2 u_i: 4 u u^T in all, half of it from either pass.
-          const Scalar weight = symmetric && j == i ? 2.0 : 1.0;
+          Scalar weight = symmetric && j == i ? 2.0 : 1.0;
+          if (root) weight *= root[lines.entry[s]] * root[lines.entry[s]];
           add_outer<K>(weight, other.data() + j * k, blocks + i * packed_size(k), k);
         }
     });
@@ -100,9 +102,10 @@ EntriesLinearization<Scalar>::EntriesLinearization(const EntriesOperator<Scalar>
   const Index size = packed_size(Z.rank());
   blocks_.setZero(Z.Z.rows(), size);
   const Index col_block = Z.symmetric ? 0 : op.rows() * size;
-  add_blocks<Scalar>(op.by_row(), Z.V(), Z.symmetric, blocks_.data());
+  const Scalar* const root = op.root_weights().size() > 0 ? op.root_weights().data() : nullptr;
+  add_blocks<Scalar>(op.by_row(), Z.V(), Z.symmetric, root, blocks_.data());
   for (Index t = 0; t < op.by_col().tiles(); ++t)
-    add_blocks<Scalar>(op.by_col().tile(t), Z.U(), Z.symmetric, blocks_.data() + col_block);
+    add_blocks<Scalar>(op.by_col().tile(t), Z.U(), Z.symmetric, root, blocks_.data() + col_block);
 }
 
 template <typename Scalar>
@@ -113,13 +116,15 @@ void EntriesLinearization<Scalar>::normal_product(const RowMatrix<Scalar>& P,
   const Scalar* const U = Z_.Z.data();
   const Scalar* const V = U + offset;
   const Scalar* const PV = P.data() + offset;
+  const Scalar* const root = op_.root_weights().size() > 0 ? op_.root_weights().data() : nullptr;
   const Reals<Scalar> ones = Reals<Scalar>::Ones(k);
   Y.resize(P.rows(), k);
+  const SparseLines rows = op_.by_row();
   const auto measure = [&](auto fixed, Index begin, Index end) UDV_INLINE_BODY {
     constexpr int K = decltype(fixed)::value;
-    kernels::dot_lines<K>(op_.by_row(), begin, end, k, P.data(), ones.data(), V, false,
-                          measured_.data());
-    kernels::dot_lines<K>(op_.by_row(), begin, end, k, U, ones.data(), PV, true, measured_.data());
+    kernels::dot_lines<K>(rows, begin, end, k, P.data(), ones.data(), V, false, measured_.data());
+    kernels::dot_lines<K>(rows, begin, end, k, U, ones.data(), PV, true, measured_.data());
+    if (root) kernels::weight_lines(rows, begin, end, root, measured_.data());
   };
   kernels::measure_and_gather<Scalar>(op_, k, measure, measured_.data(), Scalar(1), U, V, Y.data(),
                                       Y.data() + offset);

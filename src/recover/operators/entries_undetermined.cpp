@@ -9,45 +9,48 @@ namespace udv {
 namespace {
 
 // The bipartite graph of rows and columns (or the graph of a symmetric pattern) as one list of
-// nodes: rows 0 .. p-1, then columns p .. p+q-1.
+// nodes: rows 0 .. p-1, then columns p .. p+q-1. Entries of weight 0 are no edges.
+template <typename Scalar>
 class EntryGraph {
  public:
-  EntryGraph(const TiledLines& by_row, const TiledLines& by_col, bool symmetric)
-      : by_row_(by_row), by_col_(by_col), symmetric_(symmetric) {}
+  explicit EntryGraph(const EntriesOperator<Scalar>& op) : op_(op) {}
 
-  Index nodes() const { return symmetric_ ? by_row_.lines() : by_row_.lines() + by_col_.lines(); }
+  Index nodes() const { return op_.symmetric() ? op_.rows() : op_.rows() + op_.cols(); }
 
   template <typename Visit>
   void visit_neighbours(Index node, const Visit& visit) const {
-    const Index p = by_row_.lines();
-    if (symmetric_) {
-      visit_line(by_row_, node, 0, visit);
+    const Index p = op_.rows();
+    if (op_.symmetric()) {
+      visit_line(op_.by_row(), node, 0, visit);
       // A diagonal entry stands in both lists and is one equation.
-      visit_line(by_col_, node, 0, [&](Index other) {
+      visit_column(node, [&](Index other) {
         if (other != node) visit(other);
       });
     } else if (node < p) {
-      visit_line(by_row_, node, p, visit);
+      visit_line(op_.by_row(), node, p, visit);
     } else {
-      visit_line(by_col_, node - p, 0, visit);
+      visit_column(node - p, visit);
     }
   }
 
  private:
   template <typename Visit>
-  static void visit_line(const TiledLines& lines, Index line, Index offset, const Visit& visit) {
-    for (Index t = 0; t < lines.tiles(); ++t) {
-      const SparseLines tile = lines.tile(t);
-      for (auto s = tile.first[line]; s < tile.first[line + 1]; ++s) visit(offset + tile.other[s]);
-    }
+  void visit_line(const SparseLines& lines, Index line, Index offset, const Visit& visit) const {
+    const Reals<Scalar>& root = op_.root_weights();
+    for (auto s = lines.first[line]; s < lines.first[line + 1]; ++s)
+      if (root.size() == 0 || root(lines.entry[s]) > 0) visit(offset + lines.other[s]);
+  }
+  template <typename Visit>
+  void visit_column(Index col, const Visit& visit) const {
+    for (Index t = 0; t < op_.by_col().tiles(); ++t)
+      visit_line(op_.by_col().tile(t), col, 0, visit);
   }
 
-  const TiledLines& by_row_;
-  const TiledLines& by_col_;
-  bool symmetric_;
+  const EntriesOperator<Scalar>& op_;
 };
 
-std::vector<Index> degrees(const EntryGraph& graph) {
+template <typename Graph>
+std::vector<Index> degrees(const Graph& graph) {
   std::vector<Index> degree(static_cast<size_t>(graph.nodes()), 0);
   for (Index node = 0; node < graph.nodes(); ++node)
     graph.visit_neighbours(node, [&](Index) { ++degree[static_cast<size_t>(node)]; });
@@ -57,7 +60,8 @@ std::vector<Index> degrees(const EntryGraph& graph) {
 // Marks the nodes that remain when nodes with fewer than `rank` remaining neighbours are taken
 // away, again and again. A node that goes with e remaining neighbours has rank - e parameters that
 // nothing determines, whatever the others are.
-std::vector<char> core_nodes(const EntryGraph& graph, std::vector<Index> degree, Index rank,
+template <typename Graph>
+std::vector<char> core_nodes(const Graph& graph, std::vector<Index> degree, Index rank,
                              Index& free_parameters) {
   std::vector<char> remains(degree.size(), 1);
   std::vector<Index> queue;
@@ -81,7 +85,8 @@ std::vector<char> core_nodes(const EntryGraph& graph, std::vector<Index> degree,
 }
 
 // Connected components among the nodes that remain, each sorted.
-std::vector<std::vector<Index>> components(const EntryGraph& graph, std::vector<char> remains) {
+template <typename Graph>
+std::vector<std::vector<Index>> components(const Graph& graph, std::vector<char> remains) {
   std::vector<std::vector<Index>> found;
   for (Index start = 0; start < graph.nodes(); ++start) {
     if (!remains[static_cast<size_t>(start)]) continue;
@@ -104,7 +109,7 @@ std::vector<std::vector<Index>> components(const EntryGraph& graph, std::vector<
 template <typename Scalar>
 Undetermined EntriesOperator<Scalar>::undetermined(Index rank) const {
   const Index p = this->rows();
-  const EntryGraph graph(by_row_, by_col_, this->symmetric());
+  const EntryGraph graph(*this);
   const std::vector<Index> degree = degrees(graph);
   Undetermined open;
   const std::vector<char> remains =

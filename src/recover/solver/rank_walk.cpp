@@ -141,18 +141,6 @@ RankFit<Scalar> RankWalk<Scalar>::refine(StackedFactors<Scalar> Z, const FitOpti
   return result;
 }
 
-// The ridge that leaves only zero of what this residual asks for.
-template <typename Scalar>
-double RankWalk<Scalar>::steepest(const Reals<Scalar>& residual) const {
-  Random random(options_.seed, kStreamLanczos);
-  const Index size = op_.symmetric() ? op_.rows() : op_.rows() + op_.cols();
-  const double smallest = smallest_eigenvalue<Scalar>(
-      size,
-      [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op_, residual, x, y); },
-      1e-2, 24, random);
-  return -smallest * (op_.symmetric() ? 2 : 1);
-}
-
 // Ridges of a homotopy are shares of the largest one. They would remove columns that are smaller
 // than these shares: where there are some, the unit is the ridge of what is left to explain.
 template <typename Scalar>
@@ -161,8 +149,8 @@ double RankWalk<Scalar>::ridge_unit(const StackedFactors<Scalar>& start) const {
   if (kept == start.rank()) return largest_ridge_;
   Reals<Scalar> residual;
   apply_stack(op_, start, residual);
-  residual -= b_;
-  return std::clamp(steepest(residual), 0.0, largest_ridge_);
+  const Reals<Scalar> left = b_ - residual;
+  return std::clamp(largest_ridge(op_, left, options_.seed), 0.0, largest_ridge_);
 }
 
 // A short ridge homotopy, then the plain least-squares fit.
@@ -184,38 +172,50 @@ const RankFit<Scalar>& RankWalk<Scalar>::fit(StackedFactors<Scalar> Z) {
   }));
 }
 
-// Appends columns along the most negative directions of the gradient, each with the length that
-// is best for it alone. Nothing where no direction lowers f.
 template <typename Scalar>
-std::optional<StackedFactors<Scalar>> RankWalk<Scalar>::with_new_columns(
-    const RankFit<Scalar>& from, Index count) {
-  Reals<Scalar> residual;
-  apply_stack(op_, from.Z, residual);
-  residual -= b_;
-  Random random(options_.seed, kStreamLanczos);
+std::optional<StackedFactors<Scalar>> with_steepest_columns(const MeasurementOperator<Scalar>& op,
+                                                            const Reals<Scalar>& residual,
+                                                            const StackedFactors<Scalar>& Z,
+                                                            Index count, std::uint64_t seed) {
+  Random random(seed, kStreamLanczos);
   const auto pairs = smallest_eigenpairs<Scalar>(
-      from.Z.Z.rows(),
-      [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op_, residual, x, y); },
+      Z.Z.rows(),
+      [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op, residual, x, y); },
       count, std::max(kLanczosSteps, 10 * count), random);
-  StackedFactors<Scalar> column(op_.rows(), op_.cols(), op_.symmetric(), 1);
-  StackedFactors<Scalar> result = from.Z;
+  StackedFactors<Scalar> column(op.rows(), op.cols(), op.symmetric(), 1);
+  StackedFactors<Scalar> result = Z;
   for (Index c = 0; c < pairs.values.size(); ++c) {
     column.Z.col(0) = pairs.vectors.col(c);
     Reals<Scalar> measured;
-    apply_stack(op_, column, measured);
+    apply_stack(op, column, measured);
     const double length = -dot(residual, measured) / squared_norm(measured);
     if (!(pairs.values(c) < 0) || !(length > 0)) break;
     result.Z.conservativeResize(Eigen::NoChange, result.Z.cols() + 1);
     result.Z.col(result.Z.cols() - 1) =
         static_cast<RealOf<Scalar>>(std::sqrt(length)) * column.Z.col(0);
   }
-  if (result.rank() == from.Z.rank()) return std::nullopt;
+  if (result.rank() == Z.rank()) return std::nullopt;
   return result;
 }
 
 template <typename Scalar>
+double largest_ridge(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                     std::uint64_t seed) {
+  Random random(seed, kStreamLanczos);
+  const Reals<Scalar> minus_b = -b;
+  const double steepest = smallest_eigenvalue<Scalar>(
+      op.symmetric() ? op.rows() : op.rows() + op.cols(),
+      [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op, minus_b, x, y); },
+      1e-2, 24, random);
+  return -steepest * (op.symmetric() ? 2 : 1);
+}
+
+template <typename Scalar>
 const RankFit<Scalar>* RankWalk<Scalar>::grow(const RankFit<Scalar>& from, Index count) {
-  auto start = with_new_columns(from, count);
+  Reals<Scalar> residual;
+  apply_stack(op_, from.Z, residual);
+  residual -= b_;
+  auto start = with_steepest_columns(op_, residual, from.Z, count, options_.seed);
   return start ? &fit(std::move(*start)) : nullptr;
 }
 
@@ -348,7 +348,7 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::refit(const StackedFactors<Scalar>& Z)
   RankWalkOutcome<Scalar> outcome;
   outcome.noise_sigma = options_.rule.noise_sigma;
   try {
-    largest_ridge_ = steepest(-b_);
+    largest_ridge_ = largest_ridge(op_, b_, options_.seed);
     outcome.fit = last_fit(Z, outcome);
     outcome.exact = is_exact(outcome.fit);
   } catch (const Stopped&) {
@@ -368,7 +368,7 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors
   nothing.objective = 0.5 * b_norm_ * b_norm_;
   record(nothing);
   try {
-    largest_ridge_ = steepest(-b_);
+    largest_ridge_ = largest_ridge(op_, b_, options_.seed);
     if (largest_ridge_ > 0 && !exact_rank_) {
       if (start && start->rank() > 0) {
         climb(&fit(leading_columns(balanced(*start), cap_)), cap_);
@@ -406,8 +406,13 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors
   return outcome;
 }
 
-#define UDV_INSTANTIATE(Scalar)                                                      \
-  template Index largest_determined_rank(const MeasurementOperator<Scalar>&, Index); \
+#define UDV_INSTANTIATE(Scalar)                                                                \
+  template Index largest_determined_rank(const MeasurementOperator<Scalar>&, Index);           \
+  template std::optional<StackedFactors<Scalar>> with_steepest_columns(                        \
+      const MeasurementOperator<Scalar>&, const Reals<Scalar>&, const StackedFactors<Scalar>&, \
+      Index, std::uint64_t);                                                                   \
+  template double largest_ridge(const MeasurementOperator<Scalar>&, const Reals<Scalar>&,      \
+                                std::uint64_t);                                                \
   template class RankWalk<Scalar>;
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

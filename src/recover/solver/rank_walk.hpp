@@ -41,6 +41,19 @@ struct RankWalkOptions {
 template <typename Scalar>
 UDV_EXPORT Index largest_determined_rank(const MeasurementOperator<Scalar>& op, Index limit);
 
+/// Z with columns appended along the `count` most negative directions of the gradient A*(r) of the
+/// residual r = A(X) - b, each with the length that is best for it alone. Nothing where no
+/// direction lowers |r|.
+template <typename Scalar>
+UDV_EXPORT std::optional<StackedFactors<Scalar>> with_steepest_columns(
+    const MeasurementOperator<Scalar>& op, const Reals<Scalar>& residual,
+    const StackedFactors<Scalar>& Z, Index count, std::uint64_t seed);
+
+/// The ridge mu that leaves only Z = 0, from a few Lanczos steps.
+template <typename Scalar>
+UDV_EXPORT double largest_ridge(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                                std::uint64_t seed);
+
 template <typename Scalar>
 struct RankWalkOutcome {
   RankFit<Scalar> fit;
@@ -107,9 +120,7 @@ class UDV_EXPORT RankWalk {
   bool is_exact(const RankFit<Scalar>& fit) const;
   double score(const RankFit<Scalar>& fit) const;
   Index best_rank() const;
-  double steepest(const Reals<Scalar>& residual) const;
   double ridge_unit(const StackedFactors<Scalar>& start) const;
-  std::optional<StackedFactors<Scalar>> with_new_columns(const RankFit<Scalar>& from, Index count);
 
   const MeasurementOperator<Scalar>& op_;
   const Reals<Scalar>& b_;

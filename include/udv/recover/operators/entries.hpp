@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "udv/core/entries.hpp"
@@ -40,15 +41,16 @@ class UDV_EXPORT TiledLines {
   std::vector<std::int32_t> first_, other_, entry_;
 };
 
-/// A(X)_t = X(row[t], col[t]). With R the sparse matrix that holds z at these places,
-/// A*(z) = R, or (R + R^*) / 2 where symmetric. Entries are numbered in the order given; a complex
-/// one is two numbers.
-/// Every kernel owns its output lines: threads never meet and the order of sums is fixed.
+/// A(X)_t = sqrt(w_t) X(row[t], col[t]) with weights w_t, 1 where none are given. With R the sparse
+/// matrix that holds sqrt(w) z at these places, A*(z) = R, or (R + R^*) / 2 where symmetric.
+/// Entries are numbered in the order given; a complex one is two numbers. Every kernel owns its
+/// output lines: threads never meet and the order of sums is fixed.
 template <typename Scalar>
 class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
  public:
-  /// Takes the pattern of `entries`; values are ignored. Throws InvalidArgument on an index
-  /// outside the matrix, on no entries and on a symmetric pattern that is not square.
+  /// Takes pattern and weights of `entries`; values are ignored. Throws InvalidArgument on an index
+  /// outside the matrix, on a bad weight, on no entries and on a symmetric pattern that is not
+  /// square.
   explicit EntriesOperator(const Entries& entries);
 
   std::string_view name() const override { return "entries"; }
@@ -62,15 +64,15 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
                          const ConstRows<Scalar>& V, const Reals<Scalar>& b, Reals<Scalar>& z,
                          Rows<Scalar> for_u, Rows<Scalar> for_v) const override;
   double mean_gain() const override;
-  double norm_bound() const override { return 1.0; }
+  double norm_bound() const override;
   Index parts() const override { return kParts<Scalar>; }
   std::unique_ptr<Linearization<Scalar>> linearize(const StackedFactors<Scalar>& Z) const override;
   /// sum_i min(k, entries of line i) - k^2 (symmetric: - k (k - 1) / 2): a line with fewer than k
-  /// entries has only so many parameters that show.
+  /// entries has only so many parameters that show. Entries of weight 0 do not count.
   double degrees_of_freedom(Index rank) const override;
   /// Peels off lines with fewer than `rank` entries to lines that remain: given all else, such a
   /// line has free parameters, so its entries tell nothing about its partners. What remains falls
-  /// into connected blocks; entries between two blocks are open.
+  /// into connected blocks; entries between two blocks are open. Entries of weight 0 do not count.
   Undetermined undetermined(Index rank) const override;
   /// Lines joined by entries under stress are one group; a line alone joins the group to which it
   /// has k independent entries, because these determine it.
@@ -80,11 +82,27 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;
 
-  SparseLines by_row() const { return by_row_.tile(0); }
-  const TiledLines& by_col() const { return by_col_; }
+  /// The same for entries: the type is known.
+  EntriesOperator restricted(const std::vector<Index>& which) const;
+  /// Entry t measured factor(t) >= 0 times as large: its weight is multiplied by factor(t)^2.
+  /// Shares the pattern, O(n).
+  EntriesOperator rescaled(const Reals<Scalar>& factor) const;
+
+  SparseLines by_row() const { return pattern_->by_row.tile(0); }
+  const TiledLines& by_col() const { return pattern_->by_col; }
+  /// sqrt(w_t), entry by entry; nothing where all are 1.
+  const Reals<Scalar>& root_weights() const { return root_; }
 
  private:
-  TiledLines by_row_, by_col_;
+  struct Pattern {
+    TiledLines by_row, by_col;
+  };
+
+  bool weighted() const { return root_.size() > 0; }
+  Reals<Scalar> times_root(const Reals<Scalar>& z) const;
+
+  std::shared_ptr<const Pattern> pattern_;
+  Reals<Scalar> root_;
 };
 
 }  // namespace udv
