@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 #include "core/require.hpp"
@@ -146,6 +147,47 @@ std::vector<Prediction> use_answer(Run& run, const Task& task, Recovery& recover
   return predictions;
 }
 
+// "rows 3 (12 entries), 7 (5), ..." with the most of them.
+std::string worst_lines(const std::vector<std::int32_t>& lines, const std::vector<Index>& outliers,
+                        int base) {
+  constexpr size_t kShown = 5;
+  std::map<Index, Index> counts;
+  for (const Index t : outliers) ++counts[lines[static_cast<size_t>(t)]];
+  std::vector<std::pair<Index, Index>> order(counts.begin(), counts.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (size_t i = 0; i < std::min(order.size(), kShown); ++i)
+    text += fmt::format("{}{} ({})", i ? ", " : "", order[i].first + base, order[i].second);
+  return text + (order.size() > kShown ? ", ..." : "");
+}
+
+// Gross errors by name, and as a table beside the answer.
+void report_outliers(Run& run, const CompleteData& data, const Recovery& recovery) {
+  const std::vector<Index>& outliers = recovery.outliers;
+  if (outliers.empty() || recovery.stop_reason == StopReason::kInterrupted) return;
+  const double percent =
+      100.0 * static_cast<double>(outliers.size()) / static_cast<double>(recovery.measurements);
+  run.warn(fmt::format(
+      "{} of {} entries ({:.2g} %) are gross errors{}; most of them in rows {} and columns {}; "
+      "outliers.csv lists them",
+      outliers.size(), recovery.measurements, percent,
+      recovery.outliers_removed ? " and are left out" : ", and the answer suffers from them",
+      worst_lines(data.entries.row, outliers, data.index_base),
+      worst_lines(data.entries.col, outliers, data.index_base)));
+  if (!run.has_folder()) return;
+  fmt::memory_buffer text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "row,column,value,expected\n");
+  for (const Index t : outliers) {
+    const auto at = static_cast<size_t>(t);
+    const Index i = data.entries.row[at], j = data.entries.col[at];
+    fmt::format_to(out, "{},{},{:.17g},{:.17g}\n", i + data.index_base, j + data.index_base,
+                   data.entries.value[at], recovery.predict(i, j));
+  }
+  io::write_atomically(run.folder().file("outliers.csv"), fmt::to_string(text));
+}
+
 CompleteResult complete_task(Task task, CompleteOptions options, Session& session) {
   options.method.seed = session.seed();
   check_center(task, options.method.center);
@@ -163,6 +205,7 @@ CompleteResult complete_task(Task task, CompleteOptions options, Session& sessio
   for (const std::string& warning : task.warnings) run.warn(warning);
   Recovery recovery = solve(run, problem, method);
   if (indefinite) recovery = symmetrised(std::move(recovery));
+  report_outliers(run, task.data, recovery);
   warn_about(run, recovery);
   CompleteResult result;
   result.predictions = use_answer(run, task, recovery);

@@ -86,6 +86,12 @@ Json results_json(const RecoveryFacts& r, const char* scalar, int index_base) {
               {"certificate", certificate_json(r.certificate, r.determinacy)},
               {"undetermined", undetermined_json(r.undetermined, index_base)}});
   if (r.determinacy.tolerance > 0) run["determinacy"] = determinacy_json(r.determinacy);
+  if (!r.outliers.empty())
+    run["outliers"] = {{"count", r.outliers.size()},
+                       {"share", number(static_cast<double>(r.outliers.size()) /
+                                        static_cast<double>(r.measurements))},
+                       {"removed", r.outliers_removed}};
+  if (r.noise_by != NoiseKind::kEqual) run["noise_by"] = to_string(r.noise_by);
   if (r.indefinite) run["indefinite"] = true;
   if (r.rank_cap > 0) run["rank_cap"] = r.rank_cap;
   Json scores = Json::array();

@@ -14,6 +14,7 @@
 #include "recover/solver/fingerprint.hpp"
 #include "recover/solver/offsets.hpp"
 #include "recover/solver/recorder.hpp"
+#include "recover/solver/robust.hpp"
 #include "recover/split.hpp"
 #include "udv/core/parallel.hpp"
 
@@ -69,6 +70,13 @@ const Method& method_of(bool symmetric, const RecoverOptions& options) {
   return method;
 }
 
+Biases scaled(Biases biases, double factor) {
+  biases.global *= factor;
+  biases.row *= factor;
+  biases.col *= factor;
+  return biases;
+}
+
 // One solve, from the scaled problem to the answer.
 template <typename Scalar>
 class Solve {
@@ -91,6 +99,7 @@ class Solve {
     const double size = squared_norm(b_);
     require(std::isfinite(size), "scale ", scale_, " makes the measurements overflow");
     require(size > 1e-280, "scale ", scale_, " makes the measurements vanish");
+    num_measurements_ = used_.op->num_measurements();
     state_.fingerprint = fingerprint(problem, options);
   }
 
@@ -385,9 +394,72 @@ class Solve {
     outcome.scores = std::move(scores);
   }
 
-  void walk() {
+  // Entries of real matrices can be wrong one by one.
+  const EntriesOperator<Scalar>* robust_operator() const {
+    if (kIsComplex<Scalar> || held_out_.op || options_.noise_sigma > 0) return nullptr;
+    return dynamic_cast<const EntriesOperator<Scalar>*>(used_.op.get());
+  }
+
+  // Looks for gross errors; true where they are left out of the problem from now on.
+  bool judge_entries() {
+    if constexpr (!kIsComplex<Scalar>) {
+      const auto* const op = robust_operator();
+      if (!op || judged_) return false;
+      judged_ = true;
+      outliers_ = find_outliers<Scalar>(*op, b_, walk_options(), [this](const FitStep& step) {
+        return go_on(recorder_.observe(step, 1 / (scale_ * scale_)));
+      });
+      if (outliers_.stopped || !outliers_.changes_problem() || !options_.robust) return false;
+      BasicProblem<Scalar> rest = without(*op, b_, outliers_);
+      used_.op = std::move(rest.op);
+      b_ = std::move(rest.b);
+      used_.b = b_ / real(scale_);
+      return true;
+    } else {
+      return false;
+    }
+  }
+
+  // The walk over the entries that are left takes the fits that the search has made already.
+  RankWalkOutcome<Scalar> walk_over_the_rest() {
+    if (state_.journal.size() == fits_used_)
+      state_.journal.insert(state_.journal.end(), outliers_.journal.begin(),
+                            outliers_.journal.end());
+    RankWalkOptions walk = walk_options();
+    walk.max_rank = outliers_.max_rank;
+    return run_walk(b_, walk, 1 / (scale_ * scale_),
+                    [&](RankWalk<Scalar>& each) { return each.run(outliers_.start); });
+  }
+
+  // An exact fit with many measurements to spare: each wrong one would have cost a parameter.
+  bool is_beyond_doubt(const RankWalkOutcome<Scalar>& outcome) const {
+    constexpr double kSpare = 2.2;
+    const Index rank = outcome.fit.Z.rank();
+    return outcome.exact && rank > 0 &&
+           static_cast<double>(b_.size()) >= kSpare * used_.op->degrees_of_freedom(rank);
+  }
+
+  bool gross_errors_first() {
+    if constexpr (!kIsComplex<Scalar>) {
+      const auto* const op = robust_operator();
+      return op && options_.robust && gross_errors_likely<Scalar>(*op, b_) && judge_entries();
+    } else {
+      return false;
+    }
+  }
+
+  // The order of the searches is a matter of time only: with gross errors the ordinary walk is
+  // slow.
+  RankWalkOutcome<Scalar> best_walk() {
+    if (gross_errors_first()) return walk_over_the_rest();
     auto equal = walk_in_equal_units();
     auto outcome = equal ? std::move(*equal) : run_walk(start_stack());
+    const bool doubtful = !outcome.stopped && !is_beyond_doubt(outcome);
+    return doubtful && judge_entries() ? walk_over_the_rest() : outcome;
+  }
+
+  void walk() {
+    auto outcome = best_walk();
     choose_offsets(outcome);
     refit_on_all(outcome);
     result_.by_rank_walk = true;
@@ -404,6 +476,9 @@ class Solve {
       result_.indefinite =
           contradicts_psd(*used_.op, b_, outcome.fit.Z, RankRule{}.penalty, options_.seed);
     if (outcome.stopped && over_limit_) result_.stop_reason = StopReason::kIterationLimit;
+    result_.outliers = outliers_.entries;
+    result_.outliers_removed = options_.robust && !outliers_.entries.empty();
+    result_.noise_by = outliers_.noise.kind;
     take_balanced(outcome.fit.Z);
   }
 
@@ -439,7 +514,7 @@ class Solve {
     result_.operator_name = op.name();
     result_.rows = op.rows();
     result_.cols = op.cols();
-    result_.measurements = op.num_measurements();
+    result_.measurements = num_measurements_;
     result_.symmetric = op.symmetric();
     result_.scale = scale_;
     if (stop_ != Verdict::kContinue) result_.stop_reason = stop_reason(stop_, false);
@@ -473,8 +548,7 @@ class Solve {
       const double squared = held_out_error(factors_.absorbed());
       result_.holdout_rmse = std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
     }
-    const double tolerance = options_.tolerance.value_or(kDefaultTolerance<Scalar>);
-    result_.exact = result_.relative_residual <= tolerance;
+    result_.exact = result_.relative_residual <= zero_residual();
     examine();
     // A gradient run that has lost all its columns stands still, but it has found nothing.
     const bool lost = !result_.by_rank_walk && result_.rank == 0;
@@ -493,9 +567,11 @@ class Solve {
       return;
     }
     DeterminacyOptions options;
-    options.zero_residual = options_.tolerance.value_or(kDefaultTolerance<Scalar>);
+    options.zero_residual = zero_residual();
     options.exact = result_.exact;
     options.seed = options_.seed;
+    options.center = offsets_.center;
+    options.biases = scaled(offsets_.biases, scale_);
     auto answer = determine(*used_.op, b_,
                             leading_columns(balanced(factors_.absorbed()), result_.rank), options);
     result_.determinacy = answer.facts;
@@ -549,6 +625,9 @@ class Solve {
   SolveState<Scalar> state_;
   Factorization<Scalar> factors_;
   BasicRecovery<Scalar> result_;
+  Outliers<Scalar> outliers_;
+  bool judged_ = false;  // outliers_ has been looked for
+  Index num_measurements_ = 0;
   Verdict stop_ = Verdict::kContinue;
   bool over_limit_ = false;
   bool walking_ = false;

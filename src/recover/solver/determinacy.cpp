@@ -8,6 +8,7 @@
 #include "core/instantiate.hpp"
 #include "core/lapack.hpp"
 #include "recover/solver/null_space.hpp"
+#include "recover/solver/offset_columns.hpp"
 #include "udv/core/random.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
 
@@ -34,13 +35,14 @@ template <typename Scalar>
 class Examination {
  public:
   Examination(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
-              const StackedFactors<Scalar>& Z, const DeterminacyOptions& options)
+              const StackWithOffsets<Scalar>& stack, const DeterminacyOptions& options)
       : op_(op),
         b_(b),
-        Z_(Z),
+        Z_(stack.Z),
         options_(options),
-        peeled_(op.undetermined(Z.rank())),
-        null_space_(op, Z, mark_open(), kTolerance<Scalar>, options.max_steps),
+        has_offsets_(stack.allowed.columns > 0),
+        peeled_(op.undetermined(parameters_per_line(stack))),
+        null_space_(op, stack.Z, stack.allowed, mark_open(), kTolerance<Scalar>, options.max_steps),
         random_(options.seed, kStreamDeterminacy) {}
 
   DeterminacyAnswer<Scalar> run() {
@@ -59,6 +61,12 @@ class Examination {
   }
 
  private:
+  // Row and column biases are one more number for each line.
+  static Index parameters_per_line(const StackWithOffsets<Scalar>& stack) {
+    const bool by_line = stack.allowed.more_gauge > 0;
+    return stack.Z.rank() - stack.allowed.columns + (by_line ? 1 : 0);
+  }
+
   Determinacy& facts() { return answer_.facts; }
   OpenEntries<Scalar>& open() { return answer_.open; }
 
@@ -136,6 +144,8 @@ class Examination {
     groups_ = op_.rigid_groups(Z_, stress);
     if (!still_) name_loose_blocks();
     if (!options_.exact || !has_loose_entries()) return;
+    searched_ = !has_offsets_;  // offsets cannot be fitted again here
+    if (!searched_) return;
     const Index effort = op_.num_measurements() * Z_.rank();
     const int starts = effort > kLongFit || facts().free_directions > 0 ? kFewStarts : kStarts;
     while (facts().starts < starts && !facts().another_fits) {
@@ -264,7 +274,7 @@ class Examination {
       f.unique = std::nullopt;
     else if (f.another_fits)
       f.unique = false;
-    else if (f.rank_confirmed)
+    else if (f.rank_confirmed && searched_)
       f.unique = true;
   }
 
@@ -289,6 +299,7 @@ class Examination {
   const Reals<Scalar>& b_;
   const StackedFactors<Scalar>& Z_;
   const DeterminacyOptions& options_;
+  bool has_offsets_;
   DeterminacyAnswer<Scalar> answer_;
   Undetermined peeled_;
   NullSpace<Scalar> null_space_;
@@ -296,6 +307,7 @@ class Examination {
   std::vector<typename NullSpace<Scalar>::Draw> draws_;
   std::vector<std::int32_t> groups_;
   bool still_ = false, converged_ = false;
+  bool searched_ = true;  // for other answers, or there was nothing to search
 };
 
 }  // namespace
@@ -351,7 +363,8 @@ template <typename Scalar>
 DeterminacyAnswer<Scalar> determine(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                                     const StackedFactors<Scalar>& answer,
                                     const DeterminacyOptions& options) {
-  return Examination<Scalar>(op, b, answer, options).run();
+  const StackWithOffsets<Scalar> stack = with_offsets(answer, options.center, options.biases);
+  return Examination<Scalar>(op, b, stack, options).run();
 }
 
 #define UDV_INSTANTIATE(Scalar)                                                                \

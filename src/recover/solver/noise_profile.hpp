@@ -5,11 +5,9 @@
 
 #include "udv/core/export.hpp"
 #include "udv/recover/operators/entries.hpp"
+#include "udv/recover/solver/recovery.hpp"
 
 namespace udv {
-
-/// What the size of an entry's noise may depend on.
-enum class NoiseKind { kEqual, kByRow, kByCol, kByRowAndCol, kBySignal };
 
 /// Noise of different size: entry t has the standard deviation sigma * relative(t), where the
 /// geometric mean of `relative` is 1, so that likelihoods with and without it can be compared.

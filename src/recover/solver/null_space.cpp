@@ -18,6 +18,34 @@ constexpr double kNullValue = 1e-12;  // eigenvalue of the scaled J^T J that cou
 template <typename Scalar>
 constexpr double kTight = std::max(1e-12, 100 * kEpsilon<Scalar>);
 
+// The same model along some directions only.
+template <typename Scalar>
+class RestrictedModel final : public Linearization<Scalar> {
+ public:
+  RestrictedModel(std::unique_ptr<Linearization<Scalar>> model,
+                  const AllowedDirections<Scalar>& allowed)
+      : model_(std::move(model)), allowed_(allowed) {}
+
+  void normal_product(const RowMatrix<Scalar>& P, RowMatrix<Scalar>& Y) override {
+    RowMatrix<Scalar> kept = P;
+    allowed_.apply(kept);
+    model_->normal_product(kept, Y);
+    allowed_.apply(Y);
+  }
+  double mean_diagonal() const override { return model_->mean_diagonal(); }
+  void factor_preconditioner(double damping) override { model_->factor_preconditioner(damping); }
+  void precondition(const RowMatrix<Scalar>& R, RowMatrix<Scalar>& Y) const override {
+    RowMatrix<Scalar> kept = R;
+    allowed_.apply(kept);
+    model_->precondition(kept, Y);
+    allowed_.apply(Y);
+  }
+
+ private:
+  std::unique_ptr<Linearization<Scalar>> model_;
+  const AllowedDirections<Scalar>& allowed_;
+};
+
 template <typename Scalar>
 double real_trace(const Matrix<Scalar>& A, const Matrix<Scalar>& B) {
   return std::real(A.cwiseProduct(B.transpose()).sum());
@@ -27,9 +55,11 @@ double real_trace(const Matrix<Scalar>& A, const Matrix<Scalar>& B) {
 
 template <typename Scalar>
 NullSpace<Scalar>::NullSpace(const MeasurementOperator<Scalar>& op, const StackedFactors<Scalar>& Z,
-                             std::vector<char> open, double tolerance, int max_steps)
+                             AllowedDirections<Scalar> allowed, std::vector<char> open,
+                             double tolerance, int max_steps)
     : op_(op),
       Z_(Z),
+      allowed_(std::move(allowed)),
       open_(std::move(open)),
       tolerance_(tolerance),
       max_steps_(max_steps),
@@ -38,14 +68,16 @@ NullSpace<Scalar>::NullSpace(const MeasurementOperator<Scalar>& op, const Stacke
   const double mean = std::sqrt(squared_norm(Z.Z) / static_cast<double>(Z.Z.rows()));
   for (Index i = 0; i < sizes_.size(); ++i)
     if (!(sizes_(i) > 0)) sizes_(i) = static_cast<RealOf<Scalar>>(mean);
+  if (allowed_.apply)
+    model_ = std::make_unique<RestrictedModel<Scalar>>(std::move(model_), allowed_);
   model_->factor_preconditioner(kDamping * model_->mean_diagonal());
 }
 
 template <typename Scalar>
 Index NullSpace<Scalar>::gauge() const {
-  const Index k = Z_.rank();
+  const Index k = Z_.rank() - allowed_.columns;
   if (Z_.symmetric) return kIsComplex<Scalar> ? k * k : k * (k - 1) / 2;
-  return kParts<Scalar> * k * k;
+  return kParts<Scalar> * k * k + allowed_.more_gauge;
 }
 
 template <typename Scalar>
@@ -55,6 +87,7 @@ typename NullSpace<Scalar>::Draw NullSpace<Scalar>::draw(Random& random) {
   RowMatrix<Scalar>& P = result.start.Z;
   random.fill_normal(P);
   P = sizes_.template cast<Scalar>().asDiagonal() * P;
+  if (allowed_.apply) allowed_.apply(P);
   RowMatrix<Scalar> g;
   model_->normal_product(P, g);
   // (J^T J) delta = -J^T J P, so that N = P + delta.
@@ -77,6 +110,7 @@ Reals<Scalar> NullSpace<Scalar>::stress(Random& random) {
   random.fill_normal(z);
   RowMatrix<Scalar> g;
   pull_back(op_, Z_, z, g);
+  if (allowed_.apply) allowed_.apply(g);
   conjugate_gradients(*model_, g, 0, 1e-3 * tolerance_, max_steps_, work_);
   steps_ += work_.steps;
   push_forward(op_, Z_, work_.delta, image);
@@ -159,7 +193,7 @@ Matrix<double> NullSpace<Scalar>::inner_products(const std::vector<Draw>& draws)
 
 template <typename Scalar>
 Index NullSpace<Scalar>::dense_dimension() {
-  const Index size = parameters();
+  const Index size = kParts<Scalar> * Z_.Z.size();
   Matrix<double> normal(size, size);
   RowMatrix<Scalar> unit = RowMatrix<Scalar>::Zero(Z_.Z.rows(), Z_.rank()), column;
   for (Index c = 0; c < size; ++c) {
@@ -175,7 +209,7 @@ Index NullSpace<Scalar>::dense_dimension() {
   normal = scale.asDiagonal() * normal * scale.asDiagonal();
   const Vector<double> values = lapack::eigen_in_place<double>(normal, false);
   const double zero = std::max(kNullValue, 1e4 * kEpsilon<Scalar>) * values(size - 1);
-  return (values.array() <= zero).count();
+  return (values.array() <= zero).count() - allowed_.fixed;
 }
 
 template <typename Scalar>

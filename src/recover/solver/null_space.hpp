@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -10,13 +11,24 @@
 
 namespace udv {
 
+/// Which directions of the stack a model may take: all of them where empty, else the range of an
+/// orthogonal projection, `apply`, of codimension `fixed`.
+template <typename Scalar>
+struct AllowedDirections {
+  std::function<void(RowMatrix<Scalar>&)> apply;
+  Index columns = 0;     ///< of the stack that belong to offsets, at its end
+  Index fixed = 0;       ///< real parameters of the stack that the model does not have
+  Index more_gauge = 0;  ///< directions beyond U M, -V M^* that leave the sum alone
+};
+
 /// Random elements of the null spaces of J and J^T, where J is the derivative of Z -> A(U V^*).
 /// Lines of Z that are marked `open` are left aside where movements are measured.
 template <typename Scalar>
 class UDV_EXPORT NullSpace {
  public:
   NullSpace(const MeasurementOperator<Scalar>& op, const StackedFactors<Scalar>& Z,
-            std::vector<char> open, double tolerance, int max_steps);
+            AllowedDirections<Scalar> allowed, std::vector<char> open, double tolerance,
+            int max_steps);
 
   struct Draw {
     StackedFactors<Scalar> start, N;  ///< P and its projection
@@ -43,7 +55,7 @@ class UDV_EXPORT NullSpace {
   /// The same as a mean over draws: the trace of the projection.
   double estimated_dimension(const std::vector<Draw>& draws) const;
 
-  Index parameters() const { return kParts<Scalar> * Z_.Z.size(); }
+  Index parameters() const { return kParts<Scalar> * Z_.Z.size() - allowed_.fixed; }
   /// Directions that change Z and leave X alone.
   Index gauge() const;
   Index steps() const { return steps_; }
@@ -60,6 +72,7 @@ class UDV_EXPORT NullSpace {
 
   const MeasurementOperator<Scalar>& op_;
   const StackedFactors<Scalar>& Z_;
+  AllowedDirections<Scalar> allowed_;
   std::vector<char> open_;
   double tolerance_;
   int max_steps_;

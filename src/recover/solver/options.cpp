@@ -88,6 +88,8 @@ void describe(OptionTable& table, RecoverOptions& o) {
   table.add("noise", o.noise_sigma, "Standard deviation of the noise, where known")
       .positive()
       .default_is("estimated");
+  table.add("robust", o.robust, "auto: entries that are gross errors are left out; off: named only")
+      .as_switch_word({"auto", "off"});
   table.add("holdout", o.holdout, "Share of the data to hold out: it chooses the rank")
       .between(1e-9, 0.999999)
       .default_is("none");

@@ -63,6 +63,21 @@ std::string_view to_string(StopReason reason) {
   }
 }
 
+std::string_view to_string(NoiseKind kind) {
+  switch (kind) {
+    case NoiseKind::kEqual:
+      return "equal";
+    case NoiseKind::kByRow:
+      return "by row";
+    case NoiseKind::kByCol:
+      return "by column";
+    case NoiseKind::kByRowAndCol:
+      return "by row and column";
+    default:
+      return "by signal";
+  }
+}
+
 StopReason stop_reason(Verdict verdict, bool converged) {
   switch (verdict) {
     case Verdict::kInterrupt:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "udv/core/export.hpp"
+#include "udv/recover/centering.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
@@ -56,7 +57,9 @@ struct DeterminacyOptions {
   bool exact = false;  ///< the answer fits the data without error
   double zero_residual = 1e-10;
   std::uint64_t seed = 0;
-  int max_steps = 400;  ///< of conjugate gradients, for one draw
+  int max_steps = 400;                  ///< of conjugate gradients, for one draw
+  Centering center = Centering::kNone;  ///< offsets that were fitted beside X (entries only)
+  Biases biases;
 };
 
 template <typename Scalar>
@@ -76,6 +79,7 @@ UDV_EXPORT Vector<Scalar> free_direction_of_x(const OpenEntries<Scalar>& open);
 /// dX = N_U V^* + U N_V^*: with probability one a single draw moves every entry that can move.
 /// Where the answer fits exactly it also looks for other answers far away, among lines that
 /// no spare measurement holds together. See docs/determinacy.md.
+/// Offsets count as part of X, whose last columns (a; 1) and (1; b) they are.
 template <typename Scalar>
 UDV_EXPORT DeterminacyAnswer<Scalar> determine(const MeasurementOperator<Scalar>& op,
                                                const Reals<Scalar>& b,

@@ -48,6 +48,7 @@ struct UDV_EXPORT RecoverOptions {
   bool rank_walk =
       true;  ///< walk in the rank with second-order fits; else projected gradient alone
   Start start = Start::kNothing;
+  bool robust = true;      ///< entries that are gross errors are left out; else they are named only
   double noise_sigma = 0;  ///< > 0: standard deviation of a measurement's error is known
   double holdout = 0;      ///< in (0, 1): share of the measurements that choose the rank
   bool shrinkage = true;   ///< ridge on the final fit of noisy data

@@ -20,6 +20,10 @@ UDV_EXPORT std::string_view to_string(StopReason reason);
 /// Why a run ended that its observer let go on or not, and that converged or not.
 UDV_EXPORT StopReason stop_reason(Verdict verdict, bool converged);
 
+/// What the size of an entry's noise depends on.
+enum class NoiseKind { kEqual, kByRow, kByCol, kByRowAndCol, kBySignal };
+UDV_EXPORT std::string_view to_string(NoiseKind kind);
+
 /// Column sizes over time: row t belongs to iteration[t], one column per column of U_0.
 struct ColumnHistory {
   std::vector<Index> iteration;
@@ -35,6 +39,10 @@ struct UDV_EXPORT RecoveryFacts {
   bool symmetric = false;
   bool by_rank_walk = false;  ///< not by projected gradient alone
   bool intensities = false;   ///< X = x x^* was recovered from |W x|^2
+
+  std::vector<Index> outliers;    ///< numbers of the entries that are gross errors, ascending
+  bool outliers_removed = false;  ///< the answer is that of the others
+  NoiseKind noise_by = NoiseKind::kEqual;
 
   Centering center = Centering::kNone;  ///< the model of the offsets that was used
   Biases biases;                        ///< offsets: the matrix is X + biases
