@@ -175,17 +175,19 @@ void report_outliers(Run& run, const CompleteData& data, const Recovery& recover
       recovery.outliers_removed ? " and are left out" : ", and the answer suffers from them",
       worst_lines(data.entries.row, outliers, data.index_base),
       worst_lines(data.entries.col, outliers, data.index_base)));
-  if (!run.has_folder()) return;
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "row,column,value,expected\n");
   for (const Index t : outliers) {
     const auto at = static_cast<size_t>(t);
-    const Index i = data.entries.row[at], j = data.entries.col[at];
+    const std::int64_t i = data.entries.row[at], j = data.entries.col[at];
+    run.info().lists["outlier_rows"].push_back(i + data.index_base);
+    run.info().lists["outlier_columns"].push_back(j + data.index_base);
     fmt::format_to(out, "{},{},{:.17g},{:.17g}\n", i + data.index_base, j + data.index_base,
                    data.entries.value[at], recovery.predict(i, j));
   }
-  io::write_atomically(run.folder().file("outliers.csv"), fmt::to_string(text));
+  if (run.has_folder())
+    io::write_atomically(run.folder().file("outliers.csv"), fmt::to_string(text));
 }
 
 CompleteResult complete_task(Task task, CompleteOptions options, Session& session) {
@@ -204,7 +206,7 @@ CompleteResult complete_task(Task task, CompleteOptions options, Session& sessio
   run.info().index_base = task.data.index_base;
   for (const std::string& warning : task.warnings) run.warn(warning);
   Recovery recovery = solve(run, problem, method);
-  if (indefinite) recovery = symmetrised(std::move(recovery));
+  if (indefinite) recovery = symmetrised(std::move(recovery), task.data.entries);
   report_outliers(run, task.data, recovery);
   warn_about(run, recovery);
   CompleteResult result;

@@ -21,11 +21,29 @@ Entries mirrored(const Entries& entries) {
     result.row.push_back(entries.col[t]);
     result.col.push_back(entries.row[t]);
     result.value.push_back(entries.value[t]);
+    if (!entries.weight.empty()) result.weight.push_back(entries.weight[t]);
   }
   return result;
 }
 
-Recovery symmetrised(Recovery r) {
+namespace {
+
+// Numbers of mirrored entries as numbers of the entries themselves.
+std::vector<Index> unmirrored(const std::vector<Index>& numbers, const Entries& entries) {
+  std::vector<Index> origin;
+  for (size_t t = 0; t < entries.value.size(); ++t) origin.push_back(static_cast<Index>(t));
+  for (size_t t = 0; t < entries.value.size(); ++t)
+    if (entries.row[t] != entries.col[t]) origin.push_back(static_cast<Index>(t));
+  std::vector<Index> result;
+  for (const Index number : numbers) result.push_back(origin[static_cast<size_t>(number)]);
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+}  // namespace
+
+Recovery symmetrised(Recovery r, const Entries& entries) {
   require(!r.symmetric && r.rows == r.cols, "symmetrised: a square matrix expected that was not ",
           "recovered as a symmetric one");
   // (U D V^T + V D U^T) / 2 = 1/4 (U + V) D (U + V)^T - 1/4 (U - V) D (U - V)^T
@@ -47,6 +65,8 @@ Recovery symmetrised(Recovery r) {
   r.method = "udu";
   const Index known = std::min(r.d.size(), r.spectrum.size());
   r.spectrum.head(known) = r.d.head(known).cwiseAbs();
+  r.measurements = entries.size();
+  r.outliers = unmirrored(r.outliers, entries);
   // Rows and columns are the same lines.
   r.undetermined.empty_cols.clear();
   r.undetermined.cols.clear();
