@@ -187,12 +187,7 @@ void describe(OptionTable& table, CompleteInput& input) {
 }
 
 void describe(OptionTable& table, CompleteOptions& o) {
-  table
-      .add(
-          "symmetric", o.symmetric,
-          {{"off", Symmetry::kOff}, {"psd", Symmetry::kPsd}, {"indefinite", Symmetry::kIndefinite}},
-          "X is symmetric: positive semidefinite (psd, also without a word) or indefinite")
-      .when_bare("psd");
+  describe_symmetry(table, o.symmetric);
   table.add(
       "base", o.base,
       {{"auto", io::IndexBase::kAuto}, {"0", io::IndexBase::kZero}, {"1", io::IndexBase::kOne}},
