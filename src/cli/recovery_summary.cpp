@@ -17,9 +17,14 @@ void print_row(const std::string& name, const std::string& value) {
 void print_summary(const RecoveryFacts& r) {
   print_row("matrix", fmt::format("{} x {}, {} measurements", r.rows, r.cols, r.measurements));
   print_row("method", r.method + (r.by_rank_walk ? ", polished" : ""));
-  const char* const nothing = r.by_rank_walk ? "  (nothing but noise)"
-                                             : "  (all columns were lost: is the step too large?)";
+  const char* const nothing = r.center != Centering::kNone ? "  (nothing but offsets)"
+                              : r.by_rank_walk
+                                  ? "  (nothing but noise)"
+                                  : "  (all columns were lost: is the step too large?)";
   print_row("rank", fmt::format("{}{}", r.rank, r.rank == 0 ? nothing : ""));
+  if (r.center != Centering::kNone)
+    print_row("offsets",
+              fmt::format("{}, mean {}", to_string(r.center), report::number(r.biases.global)));
   print_row("spectrum", report::spectrum_text(r.spectrum));
   print_row("relative residual", report::number(r.relative_residual));
   if (r.noise_sigma > 0) print_row("noise", report::number(r.noise_sigma) + " per measurement");

@@ -206,7 +206,7 @@ CompleteResult complete_task(Task task, CompleteOptions options, Session& sessio
   run.info().index_base = task.data.index_base;
   for (const std::string& warning : task.warnings) run.warn(warning);
   Recovery recovery = solve(run, problem, method);
-  if (indefinite) recovery = symmetrised(std::move(recovery), task.data.entries);
+  if (indefinite) recovery = unmirrored(symmetrised(std::move(recovery)), task.data.entries);
   report_outliers(run, task.data, recovery);
   warn_about(run, recovery);
   CompleteResult result;
@@ -232,12 +232,7 @@ void describe(OptionTable& table, CompleteInput& input) {
 }
 
 void describe(OptionTable& table, CompleteOptions& o) {
-  table
-      .add(
-          "symmetric", o.symmetric,
-          {{"off", Symmetry::kOff}, {"psd", Symmetry::kPsd}, {"indefinite", Symmetry::kIndefinite}},
-          "X is symmetric: positive semidefinite (psd, also without a word) or indefinite")
-      .when_bare("psd");
+  describe_symmetry(table, o.symmetric);
   table.add(
       "base", o.base,
       {{"auto", io::IndexBase::kAuto}, {"0", io::IndexBase::kZero}, {"1", io::IndexBase::kOne}},

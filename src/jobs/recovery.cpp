@@ -53,6 +53,15 @@ std::vector<std::string> undetermined_lines(const Undetermined& open, Index rank
 
 }  // namespace
 
+void describe_symmetry(OptionTable& table, Symmetry& symmetric) {
+  table
+      .add(
+          "symmetric", symmetric,
+          {{"off", Symmetry::kOff}, {"psd", Symmetry::kPsd}, {"indefinite", Symmetry::kIndefinite}},
+          "X is symmetric: positive semidefinite (psd, also without a word) or indefinite")
+      .when_bare("psd");
+}
+
 void check_options(const RecoverOptions& options) {
   try {
     options.validate();

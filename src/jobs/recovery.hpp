@@ -6,9 +6,13 @@
 #include "udv/io/npy.hpp"
 #include "udv/jobs/recovery_result.hpp"
 #include "udv/recover/recover.hpp"
+#include "udv/recover/symmetry.hpp"
 
 /// What all jobs share that recover a matrix.
 namespace udv::jobs {
+
+/// The option `symmetric` of the jobs that have it.
+void describe_symmetry(OptionTable& table, Symmetry& symmetric);
 
 /// Throws OptionError where the settings make no sense by themselves.
 void check_options(const RecoverOptions& options);

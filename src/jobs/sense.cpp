@@ -78,6 +78,20 @@ Problem rank_one_problem(const std::string& path, const SenseOptions& options, c
   return quadratic_sensing(as_rows(A), std::move(b));
 }
 
+// The A_i and their transposes, each with its value: what a rectangular X has to fulfil where the
+// answer is symmetric.
+Problem mirrored_problem(const RowMatrix<double>& A, const Vector<double>& b, Index size) {
+  RowMatrix<double> both(2 * A.rows(), A.cols());
+  both.topRows(A.rows()) = A;
+  for (Index i = 0; i < A.rows(); ++i) {
+    const Eigen::Map<const RowMatrix<double>> one(A.row(i).data(), size, size);
+    Eigen::Map<RowMatrix<double>>(both.row(A.rows() + i).data(), size, size) = one.transpose();
+  }
+  Vector<double> values(2 * b.size());
+  values << b, b;
+  return sensing(std::move(both), std::move(values), size, size, false);
+}
+
 Problem read_problem(const SenseInput& input, const SenseOptions& options) {
   const std::string& path = input.measurements;
   const io::Array A = read_measurements(path);
@@ -86,21 +100,26 @@ Problem read_problem(const SenseInput& input, const SenseOptions& options) {
   const auto [rows, cols] = matrix_shape(path, options, A);
   require<IoError>(rows > 1 && cols > 1, path, ": X is ", rows, " x ", cols,
                    ", at least 2 x 2 expected");
-  require<IoError>(!options.symmetric || rows == cols, path, ": X is ", rows, " x ", cols,
-                   ", square expected for a symmetric matrix");
-  return sensing(as_rows(A), std::move(b), rows, cols, options.symmetric);
+  require<IoError>(options.symmetric == Symmetry::kOff || rows == cols, path, ": X is ", rows,
+                   " x ", cols, ", square expected for a symmetric matrix");
+  if (options.symmetric == Symmetry::kIndefinite) return mirrored_problem(as_rows(A), b, rows);
+  return sensing(as_rows(A), std::move(b), rows, cols, options.symmetric == Symmetry::kPsd);
 }
 
 RecoveryResult<double> sense_problem(SenseInput input, const Problem& problem, SenseOptions options,
                                      Session& session) {
   options.method.seed = session.seed();
-  options.symmetric = problem.op->symmetric();
+  const bool indefinite = options.symmetric == Symmetry::kIndefinite;
+  if (indefinite && (problem.op->symmetric() || problem.op->rows() != problem.op->cols()))
+    throw OptionError("symmetric", "indefinite goes with dense measurements of square matrices");
+  if (!indefinite) options.symmetric = problem.op->symmetric() ? Symmetry::kPsd : Symmetry::kOff;
   check_problem(problem, options.method);
   OptionTable table;
   describe(table, input);
   describe(table, options);
   Run run(session, "sense", table.config(), table.fingerprint());
   Recovery recovery = solve(run, problem, options.method);
+  if (indefinite) recovery = symmetrised(std::move(recovery));
   warn_about(run, recovery);
   return finish(run, std::move(recovery));
 }
@@ -118,7 +137,7 @@ void describe(OptionTable& table, SenseOptions& o) {
   table.add("shape", o.shape, "Rows and columns of X");
   table.add("operator", o.map, {{"dense", SenseMap::kDense}, {"rank-one", SenseMap::kRankOne}},
             "What A holds: matrices A_i, or rows a_i of an n x p array for b_i = a_i^T X a_i");
-  table.add("symmetric", o.symmetric, "X is symmetric, positive semidefinite");
+  describe_symmetry(table, o.symmetric);
   describe(table, o.method);
 }
 

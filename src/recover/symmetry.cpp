@@ -26,24 +26,7 @@ Entries mirrored(const Entries& entries) {
   return result;
 }
 
-namespace {
-
-// Numbers of mirrored entries as numbers of the entries themselves.
-std::vector<Index> unmirrored(const std::vector<Index>& numbers, const Entries& entries) {
-  std::vector<Index> origin;
-  for (size_t t = 0; t < entries.value.size(); ++t) origin.push_back(static_cast<Index>(t));
-  for (size_t t = 0; t < entries.value.size(); ++t)
-    if (entries.row[t] != entries.col[t]) origin.push_back(static_cast<Index>(t));
-  std::vector<Index> result;
-  for (const Index number : numbers) result.push_back(origin[static_cast<size_t>(number)]);
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
-}
-
-}  // namespace
-
-Recovery symmetrised(Recovery r, const Entries& entries) {
+Recovery symmetrised(Recovery r) {
   require(!r.symmetric && r.rows == r.cols, "symmetrised: a square matrix expected that was not ",
           "recovered as a symmetric one");
   // (U D V^T + V D U^T) / 2 = 1/4 (U + V) D (U + V)^T - 1/4 (U - V) D (U - V)^T
@@ -65,12 +48,22 @@ Recovery symmetrised(Recovery r, const Entries& entries) {
   r.method = "udu";
   const Index known = std::min(r.d.size(), r.spectrum.size());
   r.spectrum.head(known) = r.d.head(known).cwiseAbs();
-  r.measurements = entries.size();
-  r.outliers = unmirrored(r.outliers, entries);
   // Rows and columns are the same lines.
   r.undetermined.empty_cols.clear();
   r.undetermined.cols.clear();
   for (auto& [rows, cols] : r.undetermined.blocks) cols.clear();
+  return r;
+}
+
+Recovery unmirrored(Recovery r, const Entries& entries) {
+  std::vector<Index> origin(entries.value.size());
+  std::iota(origin.begin(), origin.end(), Index{0});
+  for (size_t t = 0; t < entries.value.size(); ++t)
+    if (entries.row[t] != entries.col[t]) origin.push_back(static_cast<Index>(t));
+  for (Index& number : r.outliers) number = origin[static_cast<size_t>(number)];
+  std::sort(r.outliers.begin(), r.outliers.end());
+  r.outliers.erase(std::unique(r.outliers.begin(), r.outliers.end()), r.outliers.end());
+  r.measurements = entries.size();
   return r;
 }
 

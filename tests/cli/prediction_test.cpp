@@ -136,7 +136,7 @@ TEST(Holdout, FindsTheRankOfNoisyDataAndReportsTheHeldOutError) {
   ASSERT_EQ(complete(cli, "--holdout 0.1").code, 0);
   const Json run = cli.run_json();
   EXPECT_EQ(run["rank"], 2);
-  EXPECT_EQ(run["measurements"], 270);
+  EXPECT_EQ(run["measurements"], 300);  // the answer is fitted to all of them
   EXPECT_GT(run["test_rmse"].get<double>(), 0.01);
   EXPECT_LT(run["test_rmse"].get<double>(), 0.5);
 }
@@ -201,8 +201,20 @@ TEST_P(Center, PredictsInTheUnitsOfTheData) {
   EXPECT_EQ(cli.exists("out/center.npz"), GetParam() != "none");
 }
 
-INSTANTIATE_TEST_SUITE_P(Mode, Center, testing::Values("none", "global", "rows", "cols", "both"),
+INSTANTIATE_TEST_SUITE_P(Mode, Center,
+                         testing::Values("auto", "none", "global", "rows", "cols", "both"),
                          [](const auto& instance) { return instance.param; });
+
+TEST(Centering, IsChosenAndTold) {
+  const Cli cli;
+  Ratings().write(cli);
+  ASSERT_EQ(complete(cli, "").code, 0);
+  const Json run = cli.run_json();
+  EXPECT_EQ(run["config"]["center"], "auto");
+  EXPECT_EQ(run["center"], "both");
+  EXPECT_NEAR(run["offset"].get<double>(), 7, 1);
+  EXPECT_EQ(run["rank"], 1);
+}
 
 TEST(Centering, OfBothLeavesOnlyTheInteractionOfACompleteMatrix) {
   const Cli cli;

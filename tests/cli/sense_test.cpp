@@ -70,6 +70,17 @@ TEST(Sense, RecoversAPositiveSemidefiniteMatrix) {
   EXPECT_FALSE(cli.exists("out/V.npy"));
 }
 
+TEST(Sense, RecoversAnIndefiniteMatrix) {
+  const Cli cli;
+  Measured m = measured(150, 10, 10, true);
+  m.planted.V.col(1) *= -1;
+  const RowMatrix<double> X = m.planted.U * m.planted.V.transpose();
+  m.b = m.A * Eigen::Map<const Vector<double>>(X.data(), X.size());
+  write(cli, m, {150, 10, 10});
+  expect_recovered(cli, sense(cli, "--symmetric indefinite"), m.planted);
+  EXPECT_FALSE(cli.exists("out/V.npy"));
+}
+
 TEST(Sense, TakesTheValuesAsAColumn) {
   const Cli cli;
   const Measured m = measured(150, 9, 7, false);

@@ -38,7 +38,7 @@ TEST(Mirrored, ListsEachEntryAtBothPlaces) {
 
 TEST(Symmetrised, RecoversEigenvaluesOfEitherSign) {
   const Indefinite indefinite;
-  const Recovery found = symmetrised(recover(completion(mirrored(indefinite.planted.entries))), indefinite.planted.entries);
+  const Recovery found = symmetrised(recover(completion(mirrored(indefinite.planted.entries))));
   EXPECT_TRUE(found.symmetric);
   EXPECT_EQ(found.rank, 3);
   ASSERT_EQ(found.d.size(), 3);

@@ -9,6 +9,7 @@
 #include "udv/jobs/recovery_result.hpp"
 #include "udv/recover/problem.hpp"
 #include "udv/recover/solver/options.hpp"
+#include "udv/recover/symmetry.hpp"
 
 namespace udv::jobs {
 
@@ -28,7 +29,9 @@ enum class SenseMap {
 struct SenseOptions {
   std::optional<std::pair<Index, Index>> shape;  ///< of X, where the file does not tell
   SenseMap map = SenseMap::kDense;
-  bool symmetric = false;  ///< X is symmetric, positive semidefinite
+  /// kIndefinite is for dense measurements; a problem in memory then is a rectangular one that has
+  /// each A_i and its transpose.
+  Symmetry symmetric = Symmetry::kOff;
   RecoverOptions method;
 };
 UDV_EXPORT void describe(OptionTable& table, SenseOptions& options);

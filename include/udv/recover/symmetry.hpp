@@ -17,9 +17,12 @@ enum class Symmetry {
 /// Entries of a symmetric matrix as those of a rectangular one: each at both of its places.
 UDV_EXPORT Entries mirrored(const Entries& entries);
 
-/// The answer for mirrored `entries` as X = U diag(d) U^T with orthonormal U and d of either sign,
+/// The answer for mirrored entries as X = U diag(d) U^T with orthonormal U and d of either sign,
 /// largest magnitude first: the eigendecomposition of (X + X^T) / 2, cut to the rank of X.
 /// O(p k^2).
-UDV_EXPORT Recovery symmetrised(Recovery recovery, const Entries& entries);
+UDV_EXPORT Recovery symmetrised(Recovery recovery);
+
+/// The same with the number of the entries, and with their numbers, as they were before mirrored().
+UDV_EXPORT Recovery unmirrored(Recovery recovery, const Entries& entries);
 
 }  // namespace udv

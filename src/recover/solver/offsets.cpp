@@ -16,9 +16,9 @@
 namespace udv {
 namespace {
 
-const double kDominance = std::sqrt(10.0);  // |mean| > 3 standard deviations
-constexpr double kInSpan = 1e-5;            // distance of 1 / |1| from a space that contains it
-constexpr double kNoColumn = 1e-8;          // share of a singular value that an exact fit may have
+constexpr double kDominance = 30;   // below, offsets cost no digits that matter
+constexpr double kInSpan = 1e-5;    // distance of 1 / |1| from a space that contains it
+constexpr double kNoColumn = 1e-8;  // share of a singular value that an exact fit may have
 
 using Stack = StackedFactors<double>;
 

@@ -15,7 +15,7 @@ struct OffsetModel {
   StackedFactors<double> Z;  ///< (U; V)
 };
 
-/// Offsets that are so large against what they leave (three times) that they are better subtracted
+/// Offsets that are so large against what they leave (30 times) that they are better subtracted
 /// before anything else: the simplest kind that `allowed` includes, nothing where there is none.
 UDV_EXPORT OffsetModel dominant_offsets(const MeasurementOperator<double>& op,
                                         const Vector<double>& b, Centering allowed);
