@@ -86,7 +86,7 @@ LineFit judged(const Line& line, Vector<double> z, double threshold) {
 // Least squares on the entries within the threshold, again while that helps.
 LineFit refitted(const Line& line, LineFit fit, double threshold) {
   for (int refit = 0; refit < kSubsetRefits && fit.within >= line.F.cols(); ++refit) {
-    const auto within = (line.deviations(fit.z).array() <= threshold).cast<double>();
+    const Vector<double> within = (line.deviations(fit.z).array() <= threshold).cast<double>();
     LineFit next = judged(line, least_squares(line, within), threshold);
     if (next.cost >= fit.cost) break;
     fit = std::move(next);
