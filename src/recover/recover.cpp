@@ -263,8 +263,11 @@ class Solve {
     return outcome;
   }
 
-  RankWalkOutcome<Scalar> run_walk(const std::optional<StackedFactors<Scalar>>& start) {
-    return run_walk(b_, walk_options(), 1 / (scale_ * scale_),
+  RankWalkOutcome<Scalar> run_walk(const std::optional<StackedFactors<Scalar>>& start,
+                                   Index pause_after = 0) {
+    RankWalkOptions walk_now = walk_options();
+    walk_now.pause_after = pause_after;
+    return run_walk(b_, walk_now, 1 / (scale_ * scale_),
                     [&](RankWalk<Scalar>& walk) { return walk.run(start); });
   }
 
@@ -452,10 +455,17 @@ class Solve {
   // slow.
   RankWalkOutcome<Scalar> best_walk() {
     if (gross_errors_first()) return walk_over_the_rest();
-    auto equal = walk_in_equal_units();
-    auto outcome = equal ? std::move(*equal) : run_walk(start_stack());
-    const bool doubtful = !outcome.stopped && !is_beyond_doubt(outcome);
-    return doubtful && judge_entries() ? walk_over_the_rest() : outcome;
+    if (auto equal = walk_in_equal_units()) return std::move(*equal);
+    constexpr Index kLongWalk = 150;  // steps; without gross errors 70 are many
+    const auto start = start_stack();
+    const size_t before = fits_used_;
+    const bool can_be_judged = robust_operator() && options_.robust && !judged_;
+    auto outcome = run_walk(start, can_be_judged ? kLongWalk : 0);
+    const bool doubtful = outcome.paused || (!outcome.stopped && !is_beyond_doubt(outcome));
+    if (doubtful && judge_entries()) return walk_over_the_rest();
+    if (!outcome.paused || outliers_.stopped) return outcome;
+    fits_used_ = before;  // the walk goes on: its fits are in the journal
+    return run_walk(start);
   }
 
   void walk() {

@@ -123,6 +123,7 @@ RankFit<Scalar> RankWalk<Scalar>::journaled(const Compute& compute) {
   }
   const RankFit<Scalar>& next = journal_[replayed_++];
   iterations_ += next.outer;
+  if (options_.pause_after > 0 && iterations_ > options_.pause_after) throw Paused();
   return next;
 }
 
@@ -397,6 +398,9 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors
     if (outcome.fit.Z.rank() > 0 && !options_.exact_only &&
         2 * outcome.fit.objective > std::pow(options_.rule.zero_residual * b_norm_, 2))
       outcome.fit = shrunken(outcome.fit, outcome);
+  } catch (const Paused&) {
+    outcome.stopped = outcome.paused = true;
+    outcome.fit = visited_.at(best_rank());
   } catch (const Stopped&) {
     outcome.stopped = true;
     outcome.fit = best_rank() > 0 ? visited_.at(best_rank()) : unfinished_;

@@ -34,6 +34,7 @@ struct RankWalkOptions {
   RankRule rule;
   bool shrinkage = true;
   bool exact_only = false;  ///< where no fit is exact, the last fits of noisy data are left out
+  Index pause_after = 0;  ///< > 0: accepted steps after which the walk ends early
   std::uint64_t seed = 0;
 };
 
@@ -59,6 +60,7 @@ struct RankWalkOutcome {
   RankFit<Scalar> fit;
   bool exact = false;      ///< the residual is zero, or that of the given noise
   bool stopped = false;    ///< by the monitor, before the walk was over
+  bool paused = false;     ///< after as many steps as it was allowed
   double ridge = 0;        ///< mu of the final, shrunken fit
   double noise_sigma = 0;  ///< estimated (or given) standard deviation of a measurement's error
   Index iterations = 0;    ///< accepted second-order steps
@@ -97,6 +99,7 @@ class UDV_EXPORT RankWalk {
 
  private:
   struct Stopped {};
+  struct Paused {};
 
   // Steps of the walk, each through the journal.
   const RankFit<Scalar>& fit(StackedFactors<Scalar> Z);
