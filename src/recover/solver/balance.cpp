@@ -79,6 +79,7 @@ StackedFactors<Scalar> balanced_by_blocks(
 
 template <typename Scalar>
 Index significant_columns(const StackedFactors<Scalar>& balanced, double share) {
+  if (balanced.rank() == 0) return 0;
   const Vector<double> squares =
       balanced.U().colwise().squaredNorm().transpose().template cast<double>();
   return (squares.array() > share * squares.maxCoeff()).count();
