@@ -8,7 +8,9 @@
 namespace udv {
 namespace {
 
-constexpr int kRounds = 10;
+// Rounds, and how many of them show whether lines are alike; one side alone converges slowly.
+constexpr int kRounds = 10, kFirstRounds = 2;
+constexpr int kSymmetricRounds = 30, kFirstSymmetricRounds = 10;
 // Against the median: the largest, the one at 5 %, the smallest. The smallest of N Gaussian
 // numbers is about 1 / N of the median, so that it may be much smaller by chance.
 constexpr double kLargest = 30, kSmall = 30, kSmallest = 1e5;
@@ -97,7 +99,10 @@ LineScales line_scales(const MeasurementOperator<double>& op, const Vector<doubl
   LineScales scales{Vector<double>::Ones(op.rows()), Vector<double>::Ones(op.cols())};
   // Line by line, squares of very different numbers neither overflow nor vanish before the
   // division: it comes first.
-  for (int round = 0; round < kRounds; ++round) {
+  const int rounds = op.symmetric() ? kSymmetricRounds : kRounds;
+  const int first = op.symmetric() ? kFirstSymmetricRounds : kFirstRounds;
+  for (int round = 0; round < rounds; ++round) {
+    if (round == first && !scales.matter()) break;
     Vector<double> squares = quotients(op, b, scales).cwiseAbs2();
     rescale(scales.rows, means.of_rows(squares), op.symmetric() ? 0.25 : 0.5);
     if (op.symmetric()) {

@@ -18,9 +18,10 @@ struct LineScales {
   LineScales beyond(double factor) const;
 };
 
-/// Scales for which x_ij / (r_i c_j) has root mean square 1 in every row and column, by ten
-/// rounds of r_i *= rms_j, c_j *= rms_i (symmetric: r_i *= sqrt(rms_j)). `op` samples entries of a
-/// real matrix, b are their values. Lines without a value other than zero get the median.
+/// Scales for which x_ij / (r_i c_j) has root mean square 1 in every row and column, by ten rounds
+/// of r_i *= rms_j, c_j *= rms_i (symmetric: 30 of r_i *= sqrt(rms_j)); fewer where they do not
+/// matter. `op` samples entries of a real matrix, b are their values. Lines without a value other
+/// than zero get the median.
 UDV_EXPORT LineScales line_scales(const MeasurementOperator<double>& op, const Vector<double>& b);
 
 /// The values in these units, b_ij / (r_i c_j).
