@@ -31,6 +31,7 @@ constexpr Index kDefaultGradientSteps = 100'000;
 constexpr Index kStartIterations = 1024;  // longest gradient run before the walk
 constexpr double kStartDeadShare = 1e-14;
 constexpr double kWellConditioned = 1e-2;  // smallest over largest singular value
+constexpr Index kLongWalk = 150;           // steps; without gross errors 70 are many
 
 template <typename Scalar>
 std::uint64_t fingerprint(const BasicProblem<Scalar>& problem, const RecoverOptions& options) {
@@ -279,6 +280,7 @@ class Solve {
       b *= factor;
       RankWalkOptions walk = walk_options();
       walk.exact_only = true;
+      if (judged_) walk.pause_after = kLongWalk;
       const double unit = squared_norm(b_) / squared_norm(b) / (scale_ * scale_);
       auto outcome =
           run_walk(b, walk, unit, [](RankWalk<Scalar>& equal) { return equal.run(std::nullopt); });
@@ -305,7 +307,8 @@ class Solve {
         if (settled) break;
         auto outcome = walk_in_units(scales.beyond(usual), settled);
         settled = settled || !outcome.exact;
-        if (!outcome.exact && !(outcome.stopped && !best)) continue;
+        const bool interrupted = outcome.stopped && !outcome.paused;
+        if (!outcome.exact && !(interrupted && !best)) continue;
         if (!best || outcome.fit.Z.rank() < best->fit.Z.rank()) best = std::move(outcome);
       }
       exact_rank_ = best && best->exact ? best->fit.Z.rank() : 0;
@@ -388,6 +391,7 @@ class Solve {
     result_.holdout_rmse = std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
     held_out_ = {};
     used_ = all_;
+    num_measurements_ = used_.op->num_measurements();
     b_ = real(scale_) * used_.b;
     if (outcome.fit.Z.rank() == 0) return;
     auto scores = std::move(outcome.scores);
@@ -403,28 +407,39 @@ class Solve {
     return dynamic_cast<const EntriesOperator<Scalar>*>(used_.op.get());
   }
 
-  // Looks for gross errors; true where they are left out of the problem from now on.
-  bool judge_entries() {
+  // Looks for gross errors, once.
+  void judge_entries() {
     if constexpr (!kIsComplex<Scalar>) {
       const auto* const op = robust_operator();
-      if (!op || judged_) return false;
+      if (!op || judged_) return;
       judged_ = true;
       outliers_ = find_outliers<Scalar>(*op, b_, walk_options(), [this](const FitStep& step) {
         return go_on(recorder_.observe(step, 1 / (scale_ * scale_)));
       });
-      if (outliers_.stopped || !outliers_.changes_problem() || !options_.robust) return false;
-      BasicProblem<Scalar> rest = without(*op, b_, outliers_);
-      used_.op = std::move(rest.op);
-      b_ = std::move(rest.b);
-      used_.b = b_ / real(scale_);
-      return true;
-    } else {
-      return false;
     }
   }
 
+  // The problem without the gross errors that were found; nothing where it is to stay as it is.
+  std::optional<BasicProblem<Scalar>> rest() const {
+    if constexpr (!kIsComplex<Scalar>) {
+      if (options_.robust && !outliers_.stopped && outliers_.changes_problem())
+        return without<Scalar>(*robust_operator(), b_, outliers_);
+    }
+    return std::nullopt;
+  }
+
+  bool fits_exactly(const BasicProblem<Scalar>& problem, const StackedFactors<Scalar>& Z) const {
+    Reals<Scalar> residual;
+    apply_stack(*problem.op, Z, residual);
+    residual -= problem.b;
+    return squared_norm(residual) <= std::pow(zero_residual(), 2) * squared_norm(problem.b);
+  }
+
   // The walk over the entries that are left takes the fits that the search has made already.
-  RankWalkOutcome<Scalar> walk_over_the_rest() {
+  RankWalkOutcome<Scalar> walk_over(BasicProblem<Scalar> rest) {
+    used_.op = std::move(rest.op);
+    b_ = std::move(rest.b);
+    used_.b = b_ / real(scale_);
     if (state_.journal.size() == fits_used_)
       state_.journal.insert(state_.journal.end(), outliers_.journal.begin(),
                             outliers_.journal.end());
@@ -442,30 +457,63 @@ class Solve {
            static_cast<double>(b_.size()) >= kSpare * used_.op->degrees_of_freedom(rank);
   }
 
-  bool gross_errors_first() {
-    if constexpr (!kIsComplex<Scalar>) {
-      const auto* const op = robust_operator();
-      return op && options_.robust && gross_errors_likely<Scalar>(*op, b_) && judge_entries();
-    } else {
-      return false;
-    }
+  // An exact fit of all entries gives way only to an exact one of most of them that needs fewer
+  // numbers, each entry left out being one.
+  bool is_better(const BasicProblem<Scalar>& rest, const RankWalkOutcome<Scalar>& outcome) const {
+    if (!outcome.exact) return true;
+    const double numbers = used_.op->degrees_of_freedom(outliers_.fit.rank()) +
+                           static_cast<double>(outliers_.entries.size());
+    return outliers_.any() && fits_exactly(rest, outliers_.fit) &&
+           numbers < used_.op->degrees_of_freedom(outcome.fit.Z.rank());
   }
 
-  // The order of the searches is a matter of time only: with gross errors the ordinary walk is
-  // slow.
+  // With gross errors the ordinary walk is slow, so the search for them comes first where they are
+  // likely. In a positive semidefinite matrix what contradicts it would be taken for one.
+  std::optional<BasicProblem<Scalar>> gross_errors_first() {
+    if constexpr (!kIsComplex<Scalar>) {
+      const auto* const op = robust_operator();
+      if (op && !op->symmetric() && options_.robust && gross_errors_likely<Scalar>(*op, b_)) {
+        judge_entries();
+        return rest();
+      }
+    }
+    return std::nullopt;
+  }
+
+  // An exact fit of all data is looked for before anything is left out: rows and columns of
+  // different sizes can look like gross errors.
   RankWalkOutcome<Scalar> best_walk() {
-    if (gross_errors_first()) return walk_over_the_rest();
-    if (auto equal = walk_in_equal_units()) return std::move(*equal);
-    constexpr Index kLongWalk = 150;  // steps; without gross errors 70 are many
+    if (auto likely = gross_errors_first()) {
+      const bool equal_noise = outliers_.noise.kind == NoiseKind::kEqual;
+      if (equal_noise && fits_exactly(*likely, outliers_.fit)) return walk_over(std::move(*likely));
+      if (auto equal = walk_in_equal_units()) return without_outliers(std::move(*equal));
+      return walk_over(std::move(*likely));
+    }
+    if (auto equal = walk_in_equal_units()) return without_outliers(std::move(*equal));
     const auto start = start_stack();
     const size_t before = fits_used_;
-    const bool can_be_judged = robust_operator() && options_.robust && !judged_;
-    auto outcome = run_walk(start, can_be_judged ? kLongWalk : 0);
-    const bool doubtful = outcome.paused || (!outcome.stopped && !is_beyond_doubt(outcome));
-    if (doubtful && judge_entries()) return walk_over_the_rest();
+    const bool can_pause = robust_operator() && options_.robust && !judged_;
+    auto outcome = run_walk(start, can_pause ? kLongWalk : 0);
+    if ((outcome.stopped && !outcome.paused) || is_beyond_doubt(outcome)) return outcome;
+    if (!contradicts_symmetry(outcome)) judge_entries();
+    if (auto others = rest(); others && is_better(*others, outcome))
+      return walk_over(std::move(*others));
+    if (outcome.exact) outliers_ = {};
     if (!outcome.paused || outliers_.stopped) return outcome;
     fits_used_ = before;  // the walk goes on: its fits are in the journal
     return run_walk(start);
+  }
+
+  RankWalkOutcome<Scalar> without_outliers(RankWalkOutcome<Scalar> outcome) {
+    outliers_ = {};
+    return outcome;
+  }
+
+  // Other operators measure intensities, of positive semidefinite matrices whatever the noise says.
+  bool contradicts_symmetry(const RankWalkOutcome<Scalar>& outcome) const {
+    const auto name = used_.op->name();
+    return used_.op->symmetric() && (name == "entries" || name == "dense") && !outcome.exact &&
+           contradicts_psd(*used_.op, b_, outcome.fit.Z, RankRule{}.penalty, options_.seed);
   }
 
   void walk() {
@@ -478,13 +526,7 @@ class Solve {
     result_.ridge = outcome.ridge;
     result_.scores = outcome.scores;
     result_.rank_cap = outcome.cap;
-    // Other operators measure intensities, of positive semidefinite matrices whatever the noise
-    // says.
-    const bool may_be_indefinite =
-        used_.op->symmetric() && (used_.op->name() == "entries" || used_.op->name() == "dense");
-    if (may_be_indefinite && !outcome.exact && !outcome.stopped)
-      result_.indefinite =
-          contradicts_psd(*used_.op, b_, outcome.fit.Z, RankRule{}.penalty, options_.seed);
+    result_.indefinite = !outcome.stopped && contradicts_symmetry(outcome);
     if (outcome.stopped && over_limit_) result_.stop_reason = StopReason::kIterationLimit;
     result_.outliers = outliers_.entries;
     result_.outliers_removed = options_.robust && !outliers_.entries.empty();

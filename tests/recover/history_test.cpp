@@ -166,16 +166,55 @@ TEST(TimeLimit, StopsAfterItsSeconds) {
   EXPECT_EQ(limit(record), Verdict::kTimeLimit);
 }
 
-TEST(Recovery, SummarisesItselfInOneLine) {
+Recovery exact_answer() {
   Recovery found;
   found.rank = 3;
   found.relative_residual = 1.23e-12;
+  found.exact = found.converged = found.by_rank_walk = true;
   found.certificate.verdict = Optimality::kGlobal;
-  EXPECT_EQ(found.summary(), "rank 3, relative residual 1.2e-12, certified");
-  found.certificate.verdict = Optimality::kStationary;
-  EXPECT_EQ(found.summary(), "rank 3, relative residual 1.2e-12, stationary");
-  found.certificate.verdict = Optimality::kNotConverged;
-  EXPECT_EQ(found.summary(), "rank 3, relative residual 1.2e-12, not converged");
+  found.determinacy.tolerance = 1e-6;
+  found.determinacy.rank_confirmed = true;
+  found.determinacy.determined_share = 1;
+  found.determinacy.unique = true;
+  return found;
+}
+
+TEST(Recovery, SummarisesItselfInOneLine) {
+  EXPECT_EQ(exact_answer().summary(), "rank 3, relative residual 1.2e-12, certified");
+}
+
+TEST(Recovery, IsCertifiedOnlyWhereItIsOptimalAndTheOnlyOne) {
+  EXPECT_EQ(exact_answer().verdict(), "certified: the only rank-3 matrix that fits the data");
+  Recovery found = exact_answer();
+  found.determinacy.unique = false;
+  found.determinacy.free_directions = 3;
+  found.determinacy.determined_share = 0.52;
+  EXPECT_EQ(found.verdict(),
+            "fits the data exactly, but 3 directions are free: 48 % of the entries are not "
+            "determined");
+  found = exact_answer();
+  found.determinacy.unique.reset();
+  EXPECT_EQ(found.verdict(),
+            "fits the data exactly; whether another rank-3 matrix does is not known");
+  found.determinacy.rank_confirmed = false;
+  EXPECT_EQ(found.verdict(),
+            "fits the data exactly, but so would any other values: rank 3 is not confirmed");
+  found = exact_answer();
+  found.determinacy.unique = false;
+  found.determinacy.another_fits = true;
+  found.determinacy.determined_share = 0.995;
+  EXPECT_EQ(found.verdict(),
+            "fits the data exactly, but so does another rank-3 matrix: 0.5 % of the entries are "
+            "not determined");
+}
+
+TEST(Recovery, SaysWhyItDidNotConverge) {
+  Recovery found = exact_answer();
+  found.converged = found.exact = false;
+  found.stop_reason = StopReason::kTimeLimit;
+  EXPECT_EQ(found.verdict(), "not converged, stopped by the time limit");
+  found.stop_reason = StopReason::kDiverged;
+  EXPECT_EQ(found.verdict(), "diverged: the factors are of no use");
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ void compare_entries(const Law<Scalar>& law, const BasicRecovery<Scalar>& found,
         result.flags_different += determined != (known || (still && confirmed));
       }
       const Scalar truth = law.V.row(j).dot(law.U.row(i));
-      const Scalar here = Z.V().row(j).dot(Z.U().row(i));
+      const Scalar here = found.predict(i, j);
       const double size = std::max(1.0, std::abs(truth));
       if (found.exact && determined) result.wrong += std::abs(here - truth) > kWrong * size;
     }
