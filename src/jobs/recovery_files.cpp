@@ -21,7 +21,7 @@ Json names(const std::vector<Index>& indices, int base) {
 Json certificate_json(const Certificate& c, const Determinacy& d) {
   const bool examined = d.tolerance > 0;
   return {{"unique", d.unique ? Json(*d.unique) : Json(nullptr)},
-          {"free_directions", examined ? Json(d.free_directions) : Json(nullptr)},
+          {"free_directions", examined && d.decided ? Json(d.free_directions) : Json(nullptr)},
           {"determined_share", examined ? Json(number(d.determined_share)) : Json(nullptr)},
           {"stationarity", number(c.stationarity)},
           {"complementarity", number(c.complementarity)},
@@ -39,6 +39,7 @@ Json determinacy_json(const Determinacy& d) {
           {"another_fits", d.another_fits},
           {"free_directions_estimated", d.free_is_estimate},
           {"determined_share_estimated", d.share_is_estimate},
+          {"decided", d.decided},
           {"draws", d.draws},
           {"steps", d.steps},
           {"starts", d.starts},

@@ -17,14 +17,19 @@ constexpr double kExactIntensities = std::max(1e-9, 40 * kEpsilon<Scalar>);
 // fit did.
 template <typename Scalar>
 void examine(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, const Vector<Scalar>& x,
-             BasicRecovery<Scalar>& result) {
-  constexpr Index kLarge = 1'000'000;
+             bool dark_is_outside, BasicRecovery<Scalar>& result) {
+  constexpr Index kLarge = 100'000;
   StackedFactors<Scalar> Z(op.rows(), op.rows(), true, 1);
   Z.Z.col(0) = x;
   DeterminacyOptions options;
   options.zero_residual = kExactIntensities<Scalar>;
   options.exact = result.exact = result.relative_residual <= options.zero_residual;
-  if (op.num_measurements() > kLarge) options.max_steps = 50;
+  options.of_x = true;
+  if (op.num_measurements() > kLarge) options.max_steps = 100;
+  if (dark_is_outside) {
+    const Reals<Scalar> light = op.diagonal(Reals<Scalar>::Ones(op.num_measurements()));
+    for (Index i = 0; i < light.size(); ++i) options.left_out.push_back(light(i) == 0);
+  }
   auto answer = determine<Scalar>(op, b, Z, options);
   result.determinacy = answer.facts;
   result.open_entries = std::move(answer.open);
@@ -41,7 +46,7 @@ Vector<Scalar> dominant_vector(const RowMatrix<Scalar>& U, const Reals<Scalar>& 
 
 template <typename Scalar>
 BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
-                                        const Vector<Scalar>& x) {
+                                        const Vector<Scalar>& x, bool dark_is_outside) {
   BasicRecovery<Scalar> result;
   result.method = "udu";
   result.operator_name = op.name();
@@ -65,7 +70,7 @@ BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, con
   result.certificate =
       certify(op, b, Factorization<Scalar>(method_named("udu"), Z, result.d), options);
   result.intensities = true;
-  if (something) examine(op, b, x, result);
+  if (something) examine(op, b, x, dark_is_outside, result);
   return result;
 }
 
@@ -96,13 +101,13 @@ Vector<Scalar> with_fixed_phase(const Vector<Scalar>& x) {
   return result;
 }
 
-#define UDV_INSTANTIATE(Scalar)                                                                  \
-  template Vector<Scalar> dominant_vector(const RowMatrix<Scalar>&, const Reals<Scalar>&);       \
-  template BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>&,             \
-                                                   const Reals<Scalar>&, const Vector<Scalar>&); \
-  template double intensity_residual(const IntensityOperator<Scalar>&, const Reals<Scalar>&,     \
-                                     const Vector<Scalar>&);                                     \
-  template double phase_error(const Vector<Scalar>&, const Vector<Scalar>&);                     \
+#define UDV_INSTANTIATE(Scalar)                                                              \
+  template Vector<Scalar> dominant_vector(const RowMatrix<Scalar>&, const Reals<Scalar>&);   \
+  template BasicRecovery<Scalar> rank_one_recovery(                                          \
+      const IntensityOperator<Scalar>&, const Reals<Scalar>&, const Vector<Scalar>&, bool);  \
+  template double intensity_residual(const IntensityOperator<Scalar>&, const Reals<Scalar>&, \
+                                     const Vector<Scalar>&);                                 \
+  template double phase_error(const Vector<Scalar>&, const Vector<Scalar>&);                 \
   template Vector<Scalar> with_fixed_phase(const Vector<Scalar>&);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

@@ -63,8 +63,7 @@ std::vector<Prediction> predict_entries(const Recovery& recovery, const Entries&
   return predictions;
 }
 
-TestError test_error(const Recovery& recovery, const Entries& entries,
-                     const Entries& test) {
+TestError test_error(const Recovery& recovery, const Entries& entries, const Entries& test) {
   const DeterminedEntries known(recovery, entries);
   TestError result;
   double squares = 0;

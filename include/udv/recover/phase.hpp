@@ -53,10 +53,12 @@ template <typename Scalar>
 UDV_EXPORT void polish_phase(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
                              Vector<Scalar>& x, const FitMonitor& monitor = nullptr);
 
-/// X = x x^* as an answer with its residual, spectrum and certificate.
+/// X = x x^* as an answer with its residual, spectrum and certificate. Entries of x that no
+/// measurement sees count as open, or, where `dark_is_outside`, as no part of x.
 template <typename Scalar>
 UDV_EXPORT BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op,
-                                                   const Reals<Scalar>& b, const Vector<Scalar>& x);
+                                                   const Reals<Scalar>& b, const Vector<Scalar>& x,
+                                                   bool dark_is_outside = false);
 
 /// sqrt(s_1) times the first eigenvector of X = U diag(d) U^*: the x of its dominant part.
 template <typename Scalar>

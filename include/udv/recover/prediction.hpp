@@ -46,6 +46,7 @@ struct TestError {
 };
 
 /// Root mean square error on test entries whose row and column have data.
-UDV_EXPORT TestError test_error(const Recovery& recovery, const Entries& known, const Entries& test);
+UDV_EXPORT TestError test_error(const Recovery& recovery, const Entries& known,
+                                const Entries& test);
 
 }  // namespace udv

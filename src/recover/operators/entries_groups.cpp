@@ -144,11 +144,12 @@ void join_groups(const Links<Scalar>& links, const StackedFactors<Scalar>& Z,
 }  // namespace
 
 template <typename Scalar>
-std::vector<std::int32_t> EntriesOperator<Scalar>::rigid_groups(const StackedFactors<Scalar>& Z,
-                                                                const Reals<Scalar>& stress) const {
+std::vector<std::int32_t> EntriesOperator<Scalar>::rigid_groups(
+    const StackedFactors<Scalar>& Z, const std::function<Reals<Scalar>()>& draw_stress) const {
   if constexpr (kIsComplex<Scalar>) {
-    return MeasurementOperator<Scalar>::rigid_groups(Z, stress);
+    return MeasurementOperator<Scalar>::rigid_groups(Z, draw_stress);
   } else {
+    const Reals<Scalar> stress = draw_stress();
     const Links<Scalar> links(*this, Z);
     DisjointSets sets(links.nodes());
     std::vector<char> stressed(at(links.nodes()), 0);
@@ -177,7 +178,7 @@ void EntriesOperator<Scalar>::visit_entries(const std::function<void(Index, Inde
 
 #define UDV_INSTANTIATE(Scalar)                                                                  \
   template std::vector<std::int32_t> EntriesOperator<Scalar>::rigid_groups(                      \
-      const StackedFactors<Scalar>&, const Reals<Scalar>&) const;                                \
+      const StackedFactors<Scalar>&, const std::function<Reals<Scalar>()>&) const;               \
   template void EntriesOperator<Scalar>::visit_entries(const std::function<void(Index, Index)>&) \
       const;
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)

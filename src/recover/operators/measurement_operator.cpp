@@ -42,8 +42,8 @@ Undetermined MeasurementOperator<Scalar>::undetermined(Index) const {
 }
 
 template <typename Scalar>
-std::vector<std::int32_t> MeasurementOperator<Scalar>::rigid_groups(const StackedFactors<Scalar>& Z,
-                                                                    const Reals<Scalar>&) const {
+std::vector<std::int32_t> MeasurementOperator<Scalar>::rigid_groups(
+    const StackedFactors<Scalar>& Z, const std::function<Reals<Scalar>()>&) const {
   return std::vector<std::int32_t>(static_cast<size_t>(Z.Z.rows()), 0);
 }
 

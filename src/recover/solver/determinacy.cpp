@@ -15,20 +15,34 @@
 namespace udv {
 namespace {
 
-constexpr int kMostDraws = 64;               // to count free directions
-constexpr Index kDenseParameters = 240;      // up to here they are counted by eigenvalues
-constexpr Index kExactShare = 4'000'000;     // entries of X that are looked at one by one
-constexpr Index kSampledEntries = 200'000;   // of a larger X
-constexpr int kStarts = 64, kFewStarts = 8;  // for another answer; few where fits take long
-constexpr Index kLongFit = 100'000;          // measurements times rank of such a fit
-constexpr double kOther = 1e-5;              // relative difference that makes another answer
-constexpr double kIndependentDraw = 1e-9;    // eigenvalue of the draws' Gram matrix
+constexpr int kMostDraws = 64;                  // to count free directions
+constexpr Index kDenseParameters = 240;         // up to here they are counted by eigenvalues
+constexpr Index kExactShare = 4'000'000;        // entries of X that are looked at one by one
+constexpr Index kSampledEntries = 200'000;      // of a larger X
+constexpr int kStarts = 64, kFewStarts = 8;     // for another answer; few where fits take long
+constexpr Index kLongFit = 100'000;             // measurements times rank of such a fit
+constexpr double kOther = 1e-5;                 // relative difference that makes another answer
+constexpr Index kManyMeasurements = 1'000'000;  // fewer draws are made for more of them
+constexpr int kFewDraws = 4;
+constexpr double kLooseTolerance = 1e-2;   // where the steps do not suffice
+constexpr double kIndependentDraw = 1e-9;  // eigenvalue of the draws' Gram matrix
 
 template <typename Scalar>
 constexpr double kTolerance = std::max(1e-6, 1e4 * kEpsilon<Scalar>);
 
 size_t at(Index i) {
   return static_cast<size_t>(i);
+}
+
+// Some lines of the stack are no part of the model; there are no offsets then.
+template <typename Scalar>
+void leave_out(const std::vector<char>& lines, StackWithOffsets<Scalar>& stack) {
+  const Index count = std::count(lines.begin(), lines.end(), char{1});
+  stack.allowed.fixed = kParts<Scalar> * count * stack.Z.rank();
+  stack.allowed.apply = [&lines](RowMatrix<Scalar>& P) {
+    for (size_t i = 0; i < lines.size(); ++i)
+      if (lines[i]) P.row(static_cast<Index>(i)).setZero();
+  };
 }
 
 template <typename Scalar>
@@ -97,10 +111,15 @@ class Examination {
   void look_nearby() {
     draws_.push_back(null_space_.draw(random_));
     still_ = draws_.front().still;
-    converged_ = still_ || draws_.front().converged;
+    // Single precision cannot tell a weak measurement from none.
+    constexpr bool kTellsWeakFromNone = kEpsilon<Scalar> < 1e-12;
+    facts().decided = still_ || (draws_.front().converged && kTellsWeakFromNone);
+    if (!facts().decided) facts().tolerance = open().tolerance = kLooseTolerance;
     const bool small = null_space_.parameters() <= kDenseParameters;
     if (still_ && !peeled_.free_parameters) {
       facts().free_directions = 0;
+    } else if (!facts().decided) {
+      facts().free_directions = peeled_.free_parameters;
     } else if (small) {
       facts().free_directions =
           std::max<Index>(still_ ? 0 : 1, null_space_.dense_dimension() - null_space_.gauge());
@@ -122,7 +141,8 @@ class Examination {
   // Twice as many draws again and again, until they are dependent.
   Index count_draws() {
     Index independent = 1;
-    while (independent == static_cast<Index>(draws_.size()) && draws_.size() < kMostDraws) {
+    const size_t most = op_.num_measurements() > kManyMeasurements ? kFewDraws : kMostDraws;
+    while (independent == static_cast<Index>(draws_.size()) && draws_.size() < most) {
       const size_t wanted = std::max<size_t>(4, 2 * draws_.size());
       while (draws_.size() < wanted) draws_.push_back(null_space_.draw(random_));
       Matrix<double> products = null_space_.inner_products(draws_);
@@ -139,9 +159,8 @@ class Examination {
 
   // Lines that no spare measurement holds to the others could stand elsewhere and fit as well.
   void look_far_away() {
-    const Reals<Scalar> stress = null_space_.stress(random_);
+    groups_ = op_.rigid_groups(Z_, [this] { return null_space_.stress(random_); });
     facts().steps = null_space_.steps();
-    groups_ = op_.rigid_groups(Z_, stress);
     if (!still_) name_loose_blocks();
     if (!options_.exact || !has_loose_entries()) return;
     searched_ = !has_offsets_;  // offsets cannot be fitted again here
@@ -268,9 +287,9 @@ class Examination {
 
   void decide() {
     Determinacy& f = facts();
-    if (f.free_directions > 0 && (converged_ || peeled_.any()))
+    if (f.free_directions > 0)
       f.unique = false;
-    else if (!converged_)
+    else if (!f.decided)
       f.unique = std::nullopt;
     else if (f.another_fits)
       f.unique = false;
@@ -282,6 +301,10 @@ class Examination {
     Determinacy& f = facts();
     f.determined_share = 1;
     if (!open().any()) return;
+    if (options_.of_x) {
+      f.determined_share = open().all_open ? 0 : share_of_x();
+      return;
+    }
     Index determined = 0;
     const Index looked_at =
         visit_entries_of_X([&](Index i, Index j) { determined += answer_.open.determined(i, j); });
@@ -291,6 +314,17 @@ class Examination {
     op_.visit_entries([&](Index i, Index j) { measured += !answer_.open.determined(i, j); });
     f.determined_share = std::min(
         1.0, static_cast<double>(determined) / static_cast<double>(looked_at) + measured / all);
+  }
+
+  double share_of_x() {
+    const Reals<Scalar> moved = free_direction_of_x(open()).cwiseAbs();
+    Index counted = 0, determined = 0;
+    for (Index i = 0; i < moved.size(); ++i) {
+      if (!options_.left_out.empty() && options_.left_out[at(i)]) continue;
+      ++counted;
+      determined += moved(i) <= open().tolerance;
+    }
+    return counted > 0 ? static_cast<double>(determined) / static_cast<double>(counted) : 1;
   }
 
   using Wide = std::conditional_t<kIsComplex<Scalar>, std::complex<double>, double>;
@@ -306,7 +340,7 @@ class Examination {
   Random random_;
   std::vector<typename NullSpace<Scalar>::Draw> draws_;
   std::vector<std::int32_t> groups_;
-  bool still_ = false, converged_ = false;
+  bool still_ = false;
   bool searched_ = true;  // for other answers, or there was nothing to search
 };
 
@@ -363,7 +397,8 @@ template <typename Scalar>
 DeterminacyAnswer<Scalar> determine(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                                     const StackedFactors<Scalar>& answer,
                                     const DeterminacyOptions& options) {
-  const StackWithOffsets<Scalar> stack = with_offsets(answer, options.center, options.biases);
+  StackWithOffsets<Scalar> stack = with_offsets(answer, options.center, options.biases);
+  if (!options.left_out.empty()) leave_out(options.left_out, stack);
   return Examination<Scalar>(op, b, stack, options).run();
 }
 

@@ -29,6 +29,9 @@ std::string open_text(const RecoveryFacts& r) {
   if (d.free_directions > 0)
     return fmt::format("{}{} {} free: {}", d.free_is_estimate ? "about " : "", d.free_directions,
                        d.free_directions == 1 ? "direction is" : "directions are", share);
+  if (!d.decided)
+    return fmt::format("{} of the {} may move, and whether they do is not known",
+                       percent(1 - d.determined_share), r.intensities ? "entries of x" : "entries");
   if (d.another_fits) return fmt::format("so does another {}: {}", answer(r), share);
   if (r.exact && d.tolerance > 0 && !d.rank_confirmed)
     return fmt::format("so would any other values: rank {} is not confirmed", r.rank);

@@ -76,8 +76,9 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   Undetermined undetermined(Index rank) const override;
   /// Lines joined by entries under stress are one group; a line alone joins the group to which it
   /// has k independent entries, because these determine it.
-  std::vector<std::int32_t> rigid_groups(const StackedFactors<Scalar>& Z,
-                                         const Reals<Scalar>& stress) const override;
+  std::vector<std::int32_t> rigid_groups(
+      const StackedFactors<Scalar>& Z,
+      const std::function<Reals<Scalar>()>& draw_stress) const override;
   void visit_entries(const std::function<void(Index, Index)>& visit) const override;
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;

@@ -98,10 +98,10 @@ class UDV_EXPORT MeasurementOperator {
   /// Rows, columns and blocks that a rank-k answer leaves open. The default knows of none.
   virtual Undetermined undetermined(Index rank) const;
   /// Numbers the lines of Z so that lines which spare measurements hold together have the same
-  /// number, largest group first; -1: a line alone. `stress` is a random z with J^T z = 0: a
+  /// number, largest group first; -1: a line alone. draw_stress() is a random z with J^T z = 0: a
   /// measurement that the others do not imply has z_t = 0. The default has one group.
-  virtual std::vector<std::int32_t> rigid_groups(const StackedFactors<Scalar>& Z,
-                                                 const Reals<Scalar>& stress) const;
+  virtual std::vector<std::int32_t> rigid_groups(
+      const StackedFactors<Scalar>& Z, const std::function<Reals<Scalar>()>& draw_stress) const;
   /// Calls visit(i, j) for each entry of X that is measured itself. The default has none.
   virtual void visit_entries(const std::function<void(Index, Index)>& visit) const;
   /// The same map with the named measurements only (each parts() numbers), in that order. Throws

@@ -24,6 +24,8 @@ struct UDV_EXPORT Determinacy {
   bool rank_confirmed = false;
   /// Another matrix of this rank, far away from X, fits the data as well.
   bool another_fits = false;
+  /// The steps sufficed. If not, what moves by more than the tolerance may still be determined.
+  bool decided = true;
   int draws = 0;         ///< random directions that were projected onto the null space of J
   Index steps = 0;       ///< conjugate gradient steps in all
   int starts = 0;        ///< other starts from which another answer was looked for
@@ -57,7 +59,9 @@ struct DeterminacyOptions {
   bool exact = false;  ///< the answer fits the data without error
   double zero_residual = 1e-10;
   std::uint64_t seed = 0;
-  int max_steps = 400;                  ///< of conjugate gradients, for one draw
+  int max_steps = 400;         ///< of conjugate gradients, for one draw
+  bool of_x = false;           ///< X = x x^*: shares are of the entries of x
+  std::vector<char> left_out;  ///< 1: a line of Z that is no part of the model; empty: none
   Centering center = Centering::kNone;  ///< offsets that were fitted beside X (entries only)
   Biases biases;
 };
