@@ -147,24 +147,46 @@ std::vector<Prediction> use_answer(Run& run, const Task& task, Recovery& recover
   return predictions;
 }
 
-// "rows 3 (12 entries), 7 (5), ..." with the most of them.
-std::string worst_lines(const std::vector<std::int32_t>& lines, const std::vector<Index>& outliers,
-                        int base) {
+using Places = std::vector<std::pair<Index, Index>>;
+
+// "3 (12), 7 (5), ...": the lines with the most of these places.
+std::string worst_lines(const Places& places, bool rows, int base) {
   constexpr size_t kShown = 5;
   std::map<Index, Index> counts;
-  for (const Index t : outliers) ++counts[lines[static_cast<size_t>(t)]];
+  for (const auto& [i, j] : places) ++counts[rows ? i : j];
   std::vector<std::pair<Index, Index>> order(counts.begin(), counts.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
-  for (size_t i = 0; i < std::min(order.size(), kShown); ++i)
-    text += fmt::format("{}{} ({})", i ? ", " : "", order[i].first + base, order[i].second);
+  for (size_t n = 0; n < std::min(order.size(), kShown); ++n)
+    text += fmt::format("{}{} ({})", n ? ", " : "", order[n].first + base, order[n].second);
   return text + (order.size() > kShown ? ", ..." : "");
+}
+
+// row,column,value,expected of some entries.
+std::string outliers_csv(const CompleteData& data, const Recovery& recovery) {
+  std::map<std::pair<Index, Index>, double> values;
+  for (const auto& place : recovery.outliers) values[place] = 0;
+  for (size_t t = 0; t < data.entries.value.size(); ++t) {
+    const std::pair<Index, Index> place{data.entries.row[t], data.entries.col[t]};
+    for (const auto& each : {place, std::pair{place.second, place.first}})
+      if (const auto at = values.find(each);
+          at != values.end() && (each == place || data.entries.symmetric))
+        at->second = data.entries.value[t];
+  }
+  fmt::memory_buffer text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "row,column,value,expected\n");
+  for (const auto& [place, value] : values)
+    fmt::format_to(out, "{},{},{:.17g},{:.17g}\n", place.first + data.index_base,
+                   place.second + data.index_base, value,
+                   recovery.predict(place.first, place.second));
+  return fmt::to_string(text);
 }
 
 // Gross errors by name, and as a table beside the answer.
 void report_outliers(Run& run, const CompleteData& data, const Recovery& recovery) {
-  const std::vector<Index>& outliers = recovery.outliers;
+  const Places& outliers = recovery.outliers;
   if (outliers.empty() || recovery.stop_reason == StopReason::kInterrupted) return;
   const double percent =
       100.0 * static_cast<double>(outliers.size()) / static_cast<double>(recovery.measurements);
@@ -173,21 +195,13 @@ void report_outliers(Run& run, const CompleteData& data, const Recovery& recover
       "outliers.csv lists them",
       outliers.size(), recovery.measurements, percent,
       recovery.outliers_removed ? " and are left out" : ", and the answer suffers from them",
-      worst_lines(data.entries.row, outliers, data.index_base),
-      worst_lines(data.entries.col, outliers, data.index_base)));
-  fmt::memory_buffer text;
-  auto out = std::back_inserter(text);
-  fmt::format_to(out, "row,column,value,expected\n");
-  for (const Index t : outliers) {
-    const auto at = static_cast<size_t>(t);
-    const std::int64_t i = data.entries.row[at], j = data.entries.col[at];
-    run.info().lists["outlier_rows"].push_back(i + data.index_base);
-    run.info().lists["outlier_columns"].push_back(j + data.index_base);
-    fmt::format_to(out, "{},{},{:.17g},{:.17g}\n", i + data.index_base, j + data.index_base,
-                   data.entries.value[at], recovery.predict(i, j));
+      worst_lines(outliers, true, data.index_base), worst_lines(outliers, false, data.index_base)));
+  for (const auto& [i, j] : outliers) {
+    run.info().lists["outlier_rows"].push_back(std::int64_t{i + data.index_base});
+    run.info().lists["outlier_columns"].push_back(std::int64_t{j + data.index_base});
   }
   if (run.has_folder())
-    io::write_atomically(run.folder().file("outliers.csv"), fmt::to_string(text));
+    io::write_atomically(run.folder().file("outliers.csv"), outliers_csv(data, recovery));
 }
 
 CompleteResult complete_task(Task task, CompleteOptions options, Session& session) {

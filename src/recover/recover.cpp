@@ -31,7 +31,11 @@ constexpr Index kDefaultGradientSteps = 100'000;
 constexpr Index kStartIterations = 1024;  // longest gradient run before the walk
 constexpr double kStartDeadShare = 1e-14;
 constexpr double kWellConditioned = 1e-2;  // smallest over largest singular value
-constexpr Index kLongWalk = 150;           // steps; without gross errors 70 are many
+// Steps of a walk that is worth a search for gross errors: 70 are many without them. Small problems
+// have time for more.
+Index long_walk(Index measurements) {
+  return std::max<Index>(150, 1'000'000 / measurements);
+}
 
 template <typename Scalar>
 std::uint64_t fingerprint(const BasicProblem<Scalar>& problem, const RecoverOptions& options) {
@@ -280,7 +284,7 @@ class Solve {
       b *= factor;
       RankWalkOptions walk = walk_options();
       walk.exact_only = true;
-      if (judged_) walk.pause_after = kLongWalk;
+      if (judged_) walk.pause_after = long_walk(b_.size());
       const double unit = squared_norm(b_) / squared_norm(b) / (scale_ * scale_);
       auto outcome =
           run_walk(b, walk, unit, [](RankWalk<Scalar>& equal) { return equal.run(std::nullopt); });
@@ -416,6 +420,7 @@ class Solve {
       outliers_ = find_outliers<Scalar>(*op, b_, walk_options(), [this](const FitStep& step) {
         return go_on(recorder_.observe(step, 1 / (scale_ * scale_)));
       });
+      outlier_places_ = op->places(outliers_.entries);
     }
   }
 
@@ -493,19 +498,33 @@ class Solve {
     const auto start = start_stack();
     const size_t before = fits_used_;
     const bool can_pause = robust_operator() && options_.robust && !judged_;
-    auto outcome = run_walk(start, can_pause ? kLongWalk : 0);
+    auto outcome = with_joints_closed(run_walk(start, can_pause ? long_walk(b_.size()) : 0));
     if ((outcome.stopped && !outcome.paused) || is_beyond_doubt(outcome)) return outcome;
     if (!contradicts_symmetry(outcome)) judge_entries();
     if (auto others = rest(); others && is_better(*others, outcome))
       return walk_over(std::move(*others));
-    if (outcome.exact) outliers_ = {};
+    if (outcome.exact) return without_outliers(std::move(outcome));
     if (!outcome.paused || outliers_.stopped) return outcome;
     fits_used_ = before;  // the walk goes on: its fits are in the journal
     return run_walk(start);
   }
 
+  // Blocks that few entries join may have too many columns, some for the joints alone.
+  RankWalkOutcome<Scalar> with_joints_closed(RankWalkOutcome<Scalar> outcome) const {
+    if (!outcome.exact || outcome.stopped || outcome.fit.Z.rank() < 2) return outcome;
+    DeterminacyOptions options;
+    options.zero_residual = zero_residual();
+    options.seed = options_.seed;
+    if (auto lower = with_lower_rank(*used_.op, b_, outcome.fit.Z, options)) {
+      outcome.fit.Z = std::move(*lower);
+      outcome.fit.objective = 0;
+    }
+    return outcome;
+  }
+
   RankWalkOutcome<Scalar> without_outliers(RankWalkOutcome<Scalar> outcome) {
     outliers_ = {};
+    outlier_places_.clear();
     return outcome;
   }
 
@@ -528,7 +547,7 @@ class Solve {
     result_.rank_cap = outcome.cap;
     result_.indefinite = !outcome.stopped && contradicts_symmetry(outcome);
     if (outcome.stopped && over_limit_) result_.stop_reason = StopReason::kIterationLimit;
-    result_.outliers = outliers_.entries;
+    result_.outliers = outlier_places_;
     result_.outliers_removed = options_.robust && !outliers_.entries.empty();
     result_.noise_by = outliers_.noise.kind;
     take_balanced(outcome.fit.Z);
@@ -678,6 +697,7 @@ class Solve {
   Factorization<Scalar> factors_;
   BasicRecovery<Scalar> result_;
   Outliers<Scalar> outliers_;
+  std::vector<std::pair<Index, Index>> outlier_places_;
   bool judged_ = false;  // outliers_ has been looked for
   Index num_measurements_ = 0;
   Verdict stop_ = Verdict::kContinue;

@@ -56,11 +56,8 @@ Recovery symmetrised(Recovery r) {
 }
 
 Recovery unmirrored(Recovery r, const Entries& entries) {
-  std::vector<Index> origin(entries.value.size());
-  std::iota(origin.begin(), origin.end(), Index{0});
-  for (size_t t = 0; t < entries.value.size(); ++t)
-    if (entries.row[t] != entries.col[t]) origin.push_back(static_cast<Index>(t));
-  for (Index& number : r.outliers) number = origin[static_cast<size_t>(number)];
+  for (auto& [i, j] : r.outliers)
+    if (i < j) std::swap(i, j);
   std::sort(r.outliers.begin(), r.outliers.end());
   r.outliers.erase(std::unique(r.outliers.begin(), r.outliers.end()), r.outliers.end());
   r.measurements = entries.size();

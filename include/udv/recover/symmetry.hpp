@@ -22,7 +22,7 @@ UDV_EXPORT Entries mirrored(const Entries& entries);
 /// O(p k^2).
 UDV_EXPORT Recovery symmetrised(Recovery recovery);
 
-/// The same with the number of the entries, and with their numbers, as they were before mirrored().
+/// The same with the number of entries before mirrored(), and each gross error named once.
 UDV_EXPORT Recovery unmirrored(Recovery recovery, const Entries& entries);
 
 }  // namespace udv

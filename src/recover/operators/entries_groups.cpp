@@ -167,6 +167,19 @@ std::vector<std::int32_t> EntriesOperator<Scalar>::rigid_groups(
 }
 
 template <typename Scalar>
+std::vector<std::pair<Index, Index>> EntriesOperator<Scalar>::places(
+    const std::vector<Index>& entries) const {
+  std::vector<std::pair<Index, Index>> all(at(this->num_measurements() / kParts<Scalar>)), result;
+  const SparseLines rows = by_row();
+  for (Index i = 0; i < rows.count; ++i)
+    for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s)
+      all[at(rows.entry[s])] = {i, rows.other[s]};
+  for (const Index entry : entries) result.push_back(all[at(entry)]);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+template <typename Scalar>
 void EntriesOperator<Scalar>::visit_entries(const std::function<void(Index, Index)>& visit) const {
   const SparseLines rows = by_row();
   for (Index i = 0; i < rows.count; ++i)
@@ -179,6 +192,8 @@ void EntriesOperator<Scalar>::visit_entries(const std::function<void(Index, Inde
 #define UDV_INSTANTIATE(Scalar)                                                                  \
   template std::vector<std::int32_t> EntriesOperator<Scalar>::rigid_groups(                      \
       const StackedFactors<Scalar>&, const std::function<Reals<Scalar>()>&) const;               \
+  template std::vector<std::pair<Index, Index>> EntriesOperator<Scalar>::places(                 \
+      const std::vector<Index>&) const;                                                          \
   template void EntriesOperator<Scalar>::visit_entries(const std::function<void(Index, Index)>&) \
       const;
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)

@@ -7,6 +7,7 @@
 
 #include "core/instantiate.hpp"
 #include "core/lapack.hpp"
+#include "recover/solver/balance.hpp"
 #include "recover/solver/null_space.hpp"
 #include "recover/solver/offset_columns.hpp"
 #include "udv/core/random.hpp"
@@ -32,6 +33,136 @@ constexpr double kTolerance = std::max(1e-6, 1e4 * kEpsilon<Scalar>);
 
 size_t at(Index i) {
   return static_cast<size_t>(i);
+}
+
+template <typename Scalar>
+using Wide = std::conditional_t<kIsComplex<Scalar>, std::complex<double>, double>;
+
+// M for the rows and M^-* for the columns; where symmetric M is unitary, so they are the same.
+template <typename Scalar>
+std::pair<Matrix<Scalar>, Matrix<Scalar>> random_gauge(Index k, bool symmetric, Random& random) {
+  Matrix<Scalar> M(k, k);
+  random.fill_normal(M);
+  const auto svd = lapack::thin_svd<Wide<Scalar>>(M.template cast<Wide<Scalar>>());
+  const Matrix<Scalar> unitary = (svd.U * svd.V.adjoint()).template cast<Scalar>();
+  if (symmetric) return {unitary, unitary};
+  const Vector<Wide<Scalar>> s = svd.s.cwiseMax(1e-3).template cast<Wide<Scalar>>();
+  const Matrix<Wide<Scalar>> rows = svd.U * s.asDiagonal() * svd.V.adjoint();
+  const Matrix<Wide<Scalar>> cols = svd.U * s.cwiseInverse().asDiagonal() * svd.V.adjoint();
+  return {rows.template cast<Scalar>(), cols.template cast<Scalar>()};
+}
+
+// Each group but the first in another gauge, lines alone anywhere.
+template <typename Scalar>
+StackedFactors<Scalar> in_other_gauges(const StackedFactors<Scalar>& Z,
+                                       const std::vector<std::int32_t>& groups, Random& random) {
+  StackedFactors<Scalar> start = Z;
+  std::map<std::int32_t, std::pair<Matrix<Scalar>, Matrix<Scalar>>> gauges;
+  for (Index line = 0; line < start.Z.rows(); ++line) {
+    const std::int32_t group = groups[at(line)];
+    if (group == 0) continue;
+    auto row = start.Z.row(line);
+    if (group < 0) {
+      RowMatrix<Scalar> values(1, Z.rank());
+      random.fill_normal(values);
+      row = values * (row.norm() / values.norm());
+    } else {
+      if (!gauges.count(group)) gauges[group] = random_gauge<Scalar>(Z.rank(), Z.symmetric, random);
+      row = (row * (line < Z.rows ? gauges[group].first : gauges[group].second)).eval();
+    }
+  }
+  return start;
+}
+
+// Measurements of the entries in rows of one group and columns of another, as linear functions of
+// M in U_rows M V_cols^T: one column for each entry of M, column by column.
+Matrix<double> corner_map(const MeasurementOperator<double>& op, const StackedFactors<double>& Z,
+                          const std::vector<std::int32_t>& groups, std::int32_t of_rows,
+                          std::int32_t of_cols) {
+  const Index k = Z.rank(), p = op.rows();
+  StackedFactors<double> corner(p, op.cols(), false, 1);
+  Matrix<double> map(op.num_measurements(), k * k);
+  Vector<double> column;
+  for (Index b = 0; b < k; ++b)
+    for (Index a = 0; a < k; ++a) {
+      for (Index line = 0; line < Z.Z.rows(); ++line) {
+        const bool is_row = line < p;
+        const bool belongs = groups[at(line)] == (is_row ? of_rows : of_cols);
+        corner.Z(line, 0) = belongs ? Z.Z(line, is_row ? a : b) : 0.0;
+      }
+      apply_stack<double>(op, corner, column);
+      map.col(b * k + a) = column;
+    }
+  return map;
+}
+
+// M nearest to the identity with map vec(M) = b, as far as there are such equations.
+Matrix<double> nearest_gauge(const Matrix<double>& map, const Vector<double>& b, Index k) {
+  std::vector<Index> rows;
+  for (Index t = 0; t < map.rows(); ++t)
+    if (map.row(t).squaredNorm() > 0) rows.push_back(t);
+  Matrix<double> M = Matrix<double>::Identity(k, k);
+  if (rows.empty()) return M;
+  Eigen::Map<Vector<double>> m(M.data(), k * k);
+  const Matrix<double> equations = map(rows, Eigen::all);
+  const auto svd = lapack::thin_svd<double>(equations);
+  const Vector<double> missing = svd.U.transpose() * (b(rows) - equations * m);
+  const double least = 1e-12 * svd.s(0);
+  m += svd.V * (svd.s.array() > least).select(missing.cwiseQuotient(svd.s), 0.0).matrix();
+  return M;
+}
+
+// Turns each group so that its corner with the first one fits: a linear problem in its gauge.
+StackedFactors<double> with_fitted_corners(const MeasurementOperator<double>& op,
+                                           const Vector<double>& b, StackedFactors<double> Z,
+                                           const std::vector<std::int32_t>& groups) {
+  const auto last = *std::max_element(groups.begin(), groups.end());
+  for (std::int32_t group = 1; group <= last && !Z.symmetric; ++group) {
+    Matrix<double> map = corner_map(op, Z, groups, 0, group);
+    const bool first_rows = map.squaredNorm() > 0;
+    if (!first_rows) map = corner_map(op, Z, groups, group, 0);
+    const Matrix<double> M = nearest_gauge(map, b, Z.rank());
+    const auto svd = lapack::thin_svd<double>(M);
+    const Vector<double> inverse = svd.s.cwiseMax(1e-9 * svd.s(0)).cwiseInverse();
+    const Matrix<double> M_inverse = svd.V * inverse.asDiagonal() * svd.U.transpose();
+    // U_0 M V^T: V <- V M^T, U <- U M^-1.  U M V_0^T: U <- U M, V <- V M^-T.
+    const Matrix<double> of_rows = first_rows ? M_inverse : M;
+    const Matrix<double> of_cols = (first_rows ? M : M_inverse).transpose();
+    for (Index line = 0; line < Z.Z.rows(); ++line)
+      if (groups[at(line)] == group)
+        Z.Z.row(line) = (Z.Z.row(line) * (line < op.rows() ? of_rows : of_cols)).eval();
+  }
+  return Z;
+}
+
+// A fit from the start where it is exact; nothing else.
+template <typename Scalar>
+std::optional<StackedFactors<Scalar>> exact_fit(const MeasurementOperator<Scalar>& op,
+                                                const Reals<Scalar>& b,
+                                                StackedFactors<Scalar> start, double zero) {
+  FitOptions patient;
+  patient.max_outer = 200;
+  patient.patience = 10;
+  const FitSummary fit = fit_factors(op, b, start, patient);
+  if (!(2 * fit.objective <= zero * zero * squared_norm(b))) return std::nullopt;
+  return start;
+}
+
+// Rows and columns of each group from `first` on.
+std::vector<std::pair<std::vector<Index>, std::vector<Index>>> members(
+    const std::vector<std::int32_t>& groups, Index rows, bool symmetric, std::int32_t first) {
+  std::vector<std::pair<std::vector<Index>, std::vector<Index>>> result;
+  const auto last = *std::max_element(groups.begin(), groups.end());
+  for (std::int32_t group = first; group <= last; ++group) {
+    auto& [of_rows, of_cols] = result.emplace_back();
+    for (size_t line = 0; line < groups.size(); ++line) {
+      if (groups[line] != group) continue;
+      const auto index = static_cast<Index>(line);
+      if (index < rows) of_rows.push_back(index);
+      if (symmetric || index >= rows) of_cols.push_back(symmetric ? index : index - rows);
+    }
+  }
+  return result;
 }
 
 // Some lines of the stack are no part of the model; there are no offsets then.
@@ -161,7 +292,7 @@ class Examination {
   void look_far_away() {
     groups_ = op_.rigid_groups(Z_, [this] { return null_space_.stress(random_); });
     facts().steps = null_space_.steps();
-    if (!still_) name_loose_blocks();
+    if (!still_) answer_.loose_blocks = members(groups_, op_.rows(), op_.symmetric(), 1);
     if (!options_.exact || !has_loose_entries()) return;
     searched_ = !has_offsets_;  // offsets cannot be fitted again here
     if (!searched_) return;
@@ -169,24 +300,11 @@ class Examination {
     const int starts = effort > kLongFit || facts().free_directions > 0 ? kFewStarts : kStarts;
     while (facts().starts < starts && !facts().another_fits) {
       ++facts().starts;
-      facts().another_fits = differs(refitted(other_start()));
+      facts().another_fits = differs(refitted(in_other_gauges(Z_, groups_, random_)));
     }
     if (!facts().another_fits) return;
     open().row_group.assign(groups_.begin(), groups_.begin() + op_.rows());
     open().col_group.assign(groups_.end() - op_.cols(), groups_.end());
-  }
-
-  void name_loose_blocks() {
-    const auto groups = *std::max_element(groups_.begin(), groups_.end());
-    for (std::int32_t group = 1; group <= groups; ++group) {
-      auto& [rows, cols] = answer_.loose_blocks.emplace_back();
-      for (Index line = 0; line < Z_.Z.rows(); ++line)
-        if (groups_[at(line)] == group) {
-          if (line < op_.rows()) rows.push_back(line);
-          if (op_.symmetric() || line >= op_.rows())
-            cols.push_back(op_.symmetric() ? line : line - op_.rows());
-        }
-    }
   }
 
   bool held_together(Index i, Index j) const {
@@ -210,47 +328,8 @@ class Examination {
     return found;
   }
 
-  // Each group but the first in another gauge, lines alone anywhere.
-  StackedFactors<Scalar> other_start() {
-    StackedFactors<Scalar> start = Z_;
-    std::map<std::int32_t, std::pair<Matrix<Scalar>, Matrix<Scalar>>> gauges;
-    for (Index line = 0; line < start.Z.rows(); ++line) {
-      const std::int32_t group = groups_[at(line)];
-      if (group == 0) continue;
-      auto row = start.Z.row(line);
-      if (group < 0) {
-        const auto norm = row.norm();
-        RowMatrix<Scalar> values(1, Z_.rank());
-        random_.fill_normal(values);
-        row = values * (norm / values.norm());
-      } else {
-        if (!gauges.count(group)) gauges[group] = random_gauge();
-        row = (row * (line < op_.rows() ? gauges[group].first : gauges[group].second)).eval();
-      }
-    }
-    return start;
-  }
-
-  // M for the rows and M^-* for the columns; where symmetric M is unitary, so they are the same.
-  std::pair<Matrix<Scalar>, Matrix<Scalar>> random_gauge() {
-    const Index k = Z_.rank();
-    Matrix<Scalar> M(k, k);
-    random_.fill_normal(M);
-    const auto svd = lapack::thin_svd<Wide>(M.template cast<Wide>());
-    const Matrix<Wide> unitary = svd.U * svd.V.adjoint();
-    if (op_.symmetric()) return {unitary.template cast<Scalar>(), unitary.template cast<Scalar>()};
-    const Vector<Wide> s = svd.s.cwiseMax(1e-3).template cast<Wide>();
-    const Matrix<Wide> rows = svd.U * s.asDiagonal() * svd.V.adjoint();
-    const Matrix<Wide> cols = svd.U * s.cwiseInverse().asDiagonal() * svd.V.adjoint();
-    return {rows.template cast<Scalar>(), cols.template cast<Scalar>()};
-  }
-
-  // A fit from the start where it is exact; nothing else.
   std::optional<StackedFactors<Scalar>> refitted(StackedFactors<Scalar> start) const {
-    const FitSummary fit = fit_factors(op_, b_, start, FitOptions{});
-    const double zero = options_.zero_residual * std::sqrt(squared_norm(b_));
-    if (!(2 * fit.objective <= zero * zero)) return std::nullopt;
-    return start;
+    return exact_fit(op_, b_, std::move(start), options_.zero_residual);
   }
 
   // Some entry that stays nearby, but is not held, has another value there.
@@ -327,8 +406,6 @@ class Examination {
     return counted > 0 ? static_cast<double>(determined) / static_cast<double>(counted) : 1;
   }
 
-  using Wide = std::conditional_t<kIsComplex<Scalar>, std::complex<double>, double>;
-
   const MeasurementOperator<Scalar>& op_;
   const Reals<Scalar>& b_;
   const StackedFactors<Scalar>& Z_;
@@ -402,11 +479,40 @@ DeterminacyAnswer<Scalar> determine(const MeasurementOperator<Scalar>& op, const
   return Examination<Scalar>(op, b, stack, options).run();
 }
 
+template <typename Scalar>
+std::optional<StackedFactors<Scalar>> with_lower_rank(const MeasurementOperator<Scalar>& op,
+                                                      const Reals<Scalar>& b,
+                                                      const StackedFactors<Scalar>& Z,
+                                                      const DeterminacyOptions& options) {
+  constexpr double kColumn = 1e-7;  // singular value of a part, against its largest, that counts
+  Random random(options.seed, kStreamDeterminacy);
+  NullSpace<Scalar> null_space(op, Z, {}, {}, kTolerance<Scalar>, options.max_steps);
+  const auto groups = op.rigid_groups(Z, [&] { return null_space.stress(random); });
+  if (std::all_of(groups.begin(), groups.end(), [](auto group) { return group <= 0; }))
+    return std::nullopt;
+  const StackedFactors<Scalar> parts =
+      balanced_by_blocks(Z, members(groups, op.rows(), op.symmetric(), 0), kColumn);
+  if (parts.rank() >= Z.rank()) return std::nullopt;
+  const auto fit_from = [&](StackedFactors<Scalar> start) {
+    if constexpr (std::is_same_v<Scalar, double>)
+      start = with_fitted_corners(op, b, std::move(start), groups);
+    return exact_fit(op, b, std::move(start), options.zero_residual);
+  };
+  auto found = fit_from(parts);
+  const int starts = op.num_measurements() * Z.rank() > kLongFit ? kFewStarts : kStarts;
+  for (int start = 0; start < starts && !found; ++start)
+    found = fit_from(in_other_gauges(parts, groups, random));
+  return found;
+}
+
 #define UDV_INSTANTIATE(Scalar)                                                                \
   template struct OpenEntries<Scalar>;                                                         \
   template OpenEntries<Scalar> open_entries(const Undetermined&,                               \
                                             const MeasurementOperator<Scalar>&);               \
   template Vector<Scalar> free_direction_of_x(const OpenEntries<Scalar>&);                     \
+  template std::optional<StackedFactors<Scalar>> with_lower_rank(                              \
+      const MeasurementOperator<Scalar>&, const Reals<Scalar>&, const StackedFactors<Scalar>&, \
+      const DeterminacyOptions&);                                                              \
   template DeterminacyAnswer<Scalar> determine(                                                \
       const MeasurementOperator<Scalar>&, const Reals<Scalar>&, const StackedFactors<Scalar>&, \
       const DeterminacyOptions&);

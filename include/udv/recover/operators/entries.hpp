@@ -79,6 +79,8 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   std::vector<std::int32_t> rigid_groups(
       const StackedFactors<Scalar>& Z,
       const std::function<Reals<Scalar>()>& draw_stress) const override;
+  /// Rows and columns of some entries.
+  std::vector<std::pair<Index, Index>> places(const std::vector<Index>& entries) const;
   void visit_entries(const std::function<void(Index, Index)>& visit) const override;
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;

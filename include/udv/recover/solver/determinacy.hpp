@@ -90,4 +90,11 @@ UDV_EXPORT DeterminacyAnswer<Scalar> determine(const MeasurementOperator<Scalar>
                                                const StackedFactors<Scalar>& answer,
                                                const DeterminacyOptions& options);
 
+/// An exact fit of lower rank than the exact fit Z, where parts of it that few measurements join
+/// have lower ranks by themselves: each part in many gauges is the start of a fit at that rank.
+template <typename Scalar>
+UDV_EXPORT std::optional<StackedFactors<Scalar>> with_lower_rank(
+    const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b, const StackedFactors<Scalar>& Z,
+    const DeterminacyOptions& options);
+
 }  // namespace udv

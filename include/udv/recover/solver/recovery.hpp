@@ -40,8 +40,8 @@ struct UDV_EXPORT RecoveryFacts {
   bool by_rank_walk = false;  ///< not by projected gradient alone
   bool intensities = false;   ///< X = x x^* was recovered from |W x|^2
 
-  std::vector<Index> outliers;    ///< numbers of the entries that are gross errors, ascending
-  bool outliers_removed = false;  ///< the answer is that of the others
+  std::vector<std::pair<Index, Index>> outliers;  ///< rows and columns of gross errors, sorted
+  bool outliers_removed = false;                  ///< the answer is that of the others
   NoiseKind noise_by = NoiseKind::kEqual;
 
   Centering center = Centering::kNone;  ///< the model of the offsets that was used
