@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <vector>
 
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
@@ -39,9 +40,17 @@ Bridged make(Index rank, Index bridges, std::uint64_t seed) {
   for (Index i = 0; i < 2 * kBlock; ++i)
     for (Index j = 0; j < 2 * kBlock; ++j)
       if ((i < kBlock) == (j < kBlock)) add(i, j);
+  // More than k of them in one line would depend on each other.
   std::set<std::pair<Index, Index>> places;
-  while (static_cast<Index>(places.size()) < bridges)
-    places.insert({random.below(kBlock), kBlock + random.below(kBlock)});
+  std::vector<Index> in_line(4 * kBlock, 0);
+  while (static_cast<Index>(places.size()) < bridges) {
+    const Index i = random.below(kBlock), j = kBlock + random.below(kBlock);
+    Index &of_row = in_line[static_cast<size_t>(i)],
+          &of_col = in_line[static_cast<size_t>(2 * kBlock + j)];
+    if (of_row == rank || of_col == rank || !places.insert({i, j}).second) continue;
+    ++of_row;
+    ++of_col;
+  }
   for (const auto& [i, j] : places) add(i, j);
   return made;
 }

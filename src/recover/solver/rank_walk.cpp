@@ -26,6 +26,7 @@ constexpr double kRoundingOfExact = 1e-9;      // and below this they are errors
 constexpr int kMaxMisses = 2;
 constexpr int kShrinkageRounds = 3;
 constexpr Index kLanczosSteps = 30;
+constexpr size_t kMostBlocks = 20;
 
 FitOptions homotopy_options(double ridge) {
   FitOptions options;
@@ -65,6 +66,8 @@ RankWalk<Scalar>::RankWalk(const MeasurementOperator<Scalar>& op, const Reals<Sc
   const Index limit = options.max_rank > 0 ? std::min(options.max_rank, smaller) : smaller;
   cap_ = largest_determined_rank(op, limit);
   capped_by_data_ = cap_ < limit;
+  auto open = op.undetermined(1);
+  if (open.blocks.size() <= kMostBlocks) blocks_ = std::move(open.blocks);
 }
 
 template <typename Scalar>
@@ -174,15 +177,24 @@ const RankFit<Scalar>& RankWalk<Scalar>::fit(StackedFactors<Scalar> Z) {
 }
 
 template <typename Scalar>
-std::optional<StackedFactors<Scalar>> with_steepest_columns(const MeasurementOperator<Scalar>& op,
-                                                            const Reals<Scalar>& residual,
-                                                            const StackedFactors<Scalar>& Z,
-                                                            Index count, std::uint64_t seed) {
+std::optional<StackedFactors<Scalar>> with_steepest_columns(
+    const MeasurementOperator<Scalar>& op, const Reals<Scalar>& residual,
+    const StackedFactors<Scalar>& Z, Index count, std::uint64_t seed,
+    const std::function<bool(Index)>& among) {
   Random random(seed, kStreamLanczos);
-  const auto pairs = smallest_eigenpairs<Scalar>(
-      Z.Z.rows(),
-      [&](const Vector<Scalar>& x, Vector<Scalar>& y) { residual_product(op, residual, x, y); },
-      count, std::max(kLanczosSteps, 10 * count), random);
+  const auto keep = [&](Vector<Scalar>& x) {
+    for (Index line = 0; line < x.size(); ++line)
+      if (!among(line)) x(line) = 0;
+  };
+  const auto product = [&](const Vector<Scalar>& x, Vector<Scalar>& y) {
+    if (!among) return residual_product(op, residual, x, y);
+    Vector<Scalar> kept = x;
+    keep(kept);
+    residual_product(op, residual, kept, y);
+    keep(y);
+  };
+  const auto pairs = smallest_eigenpairs<Scalar>(Z.Z.rows(), product, count,
+                                                 std::max(kLanczosSteps, 10 * count), random);
   StackedFactors<Scalar> column(op.rows(), op.cols(), op.symmetric(), 1);
   StackedFactors<Scalar> result = Z;
   for (Index c = 0; c < pairs.values.size(); ++c) {
@@ -211,12 +223,42 @@ double largest_ridge(const MeasurementOperator<Scalar>& op, const Reals<Scalar>&
   return -steepest * (op.symmetric() ? 2 : 1);
 }
 
+// Blocks that no entry joins do not see each other's columns: each gets its own part of the new
+// ones, or a column would help a single block and the score would miss the others.
+template <typename Scalar>
+std::optional<StackedFactors<Scalar>> RankWalk<Scalar>::with_columns_by_blocks(
+    const Reals<Scalar>& residual, const StackedFactors<Scalar>& Z, Index count) const {
+  std::vector<std::int32_t> block(static_cast<size_t>(Z.Z.rows()), 0);
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    for (const Index i : blocks_[b].first) block[static_cast<size_t>(i)] = static_cast<int>(b) + 1;
+    if (!Z.symmetric)
+      for (const Index j : blocks_[b].second)
+        block[static_cast<size_t>(Z.rows + j)] = static_cast<int>(b) + 1;
+  }
+  StackedFactors<Scalar> result = Z;
+  result.Z.conservativeResize(Eigen::NoChange, Z.rank() + count);
+  result.Z.rightCols(count).setZero();
+  bool any = false;
+  for (std::int32_t b = 0; b <= static_cast<std::int32_t>(blocks_.size()); ++b) {
+    const auto grown =
+        with_steepest_columns(op_, residual, Z, count, options_.seed,
+                              [&](Index line) { return block[static_cast<size_t>(line)] == b; });
+    if (!grown) continue;
+    const Index added = grown->rank() - Z.rank();
+    result.Z.middleCols(Z.rank(), added) += grown->Z.rightCols(added);
+    any = true;
+  }
+  if (!any) return std::nullopt;
+  return result;
+}
+
 template <typename Scalar>
 const RankFit<Scalar>* RankWalk<Scalar>::grow(const RankFit<Scalar>& from, Index count) {
   Reals<Scalar> residual;
   apply_stack(op_, from.Z, residual);
   residual -= b_;
-  auto start = with_steepest_columns(op_, residual, from.Z, count, options_.seed);
+  auto start = blocks_.empty() ? with_steepest_columns(op_, residual, from.Z, count, options_.seed)
+                               : with_columns_by_blocks(residual, from.Z, count);
   return start ? &fit(std::move(*start)) : nullptr;
 }
 
@@ -270,10 +312,9 @@ void RankWalk<Scalar>::settle() {
 // so.
 template <typename Scalar>
 Index RankWalk<Scalar>::joined_blocks(Index rank) {
-  const Undetermined open = op_.undetermined(1);
-  if (open.blocks.empty() || rank < 2) return rank;
+  if (blocks_.empty() || rank < 2) return rank;
   const StackedFactors<Scalar> joined =
-      balanced_by_blocks(visited_.at(rank).Z, open.blocks, kNegligible);
+      balanced_by_blocks(visited_.at(rank).Z, blocks_, kNegligible);
   if (joined.rank() >= rank) return rank;
   const auto& fit = record(journaled([&] { return refine(joined, FitOptions{}); }));
   return is_exact(fit) ? fit.Z.rank() : rank;
@@ -414,7 +455,7 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors
   template Index largest_determined_rank(const MeasurementOperator<Scalar>&, Index);           \
   template std::optional<StackedFactors<Scalar>> with_steepest_columns(                        \
       const MeasurementOperator<Scalar>&, const Reals<Scalar>&, const StackedFactors<Scalar>&, \
-      Index, std::uint64_t);                                                                   \
+      Index, std::uint64_t, const std::function<bool(Index)>&);                                \
   template double largest_ridge(const MeasurementOperator<Scalar>&, const Reals<Scalar>&,      \
                                 std::uint64_t);                                                \
   template class RankWalk<Scalar>;

@@ -34,7 +34,7 @@ struct RankWalkOptions {
   RankRule rule;
   bool shrinkage = true;
   bool exact_only = false;  ///< where no fit is exact, the last fits of noisy data are left out
-  Index pause_after = 0;  ///< > 0: accepted steps after which the walk ends early
+  Index pause_after = 0;    ///< > 0: accepted steps after which the walk ends early
   std::uint64_t seed = 0;
 };
 
@@ -43,12 +43,13 @@ template <typename Scalar>
 UDV_EXPORT Index largest_determined_rank(const MeasurementOperator<Scalar>& op, Index limit);
 
 /// Z with columns appended along the `count` most negative directions of the gradient A*(r) of the
-/// residual r = A(X) - b, each with the length that is best for it alone. Nothing where no
-/// direction lowers |r|.
+/// residual r = A(X) - b, each with the length that is best for it alone; `among`: of the lines it
+/// says only. Nothing where no direction lowers |r|.
 template <typename Scalar>
 UDV_EXPORT std::optional<StackedFactors<Scalar>> with_steepest_columns(
     const MeasurementOperator<Scalar>& op, const Reals<Scalar>& residual,
-    const StackedFactors<Scalar>& Z, Index count, std::uint64_t seed);
+    const StackedFactors<Scalar>& Z, Index count, std::uint64_t seed,
+    const std::function<bool(Index)>& among = nullptr);
 
 /// The ridge mu that leaves only Z = 0, from a few Lanczos steps.
 template <typename Scalar>
@@ -104,6 +105,9 @@ class UDV_EXPORT RankWalk {
   // Steps of the walk, each through the journal.
   const RankFit<Scalar>& fit(StackedFactors<Scalar> Z);
   const RankFit<Scalar>* grow(const RankFit<Scalar>& from, Index count);
+  std::optional<StackedFactors<Scalar>> with_columns_by_blocks(const Reals<Scalar>& residual,
+                                                               const StackedFactors<Scalar>& Z,
+                                                               Index count) const;
   const RankFit<Scalar>& shrink(const RankFit<Scalar>& from);
   RankFit<Scalar> refine(StackedFactors<Scalar> Z, const FitOptions& options);
 
@@ -134,6 +138,8 @@ class UDV_EXPORT RankWalk {
   std::function<void(const std::vector<RankFit<Scalar>>&)> on_fit_;
   size_t replayed_ = 0;
   RankFit<Scalar> unfinished_;
+  // Parts of the matrix that no entry joins to the largest one; none where there are very many.
+  std::vector<std::pair<std::vector<Index>, std::vector<Index>>> blocks_;
   std::map<Index, RankFit<Scalar>> visited_;  // the best fit of each rank
   std::map<Index, double> scores_;
   std::optional<Index> exact_rank_;
