@@ -20,12 +20,14 @@ EntriesFile read_entries_file(const std::filesystem::path& path, const EntriesOp
   detail::validate(options);
   const std::string format = format_of(path);
   if (format == ".npy") return detail::read_dense(path, options);
-  const std::string text = read_bytes(path);
+  if (format == ".npz" || format == ".mat" || format == ".h5" || format == ".hdf5")
+    return detail::read_dense_variable(path, options);
+  std::string text = read_bytes(path);
   // By content too: as triplets, the sizes of a renamed .mtx file would pass for an entry.
   if (format == ".mtx" || detail::has_matrix_market_banner(text)) {
     return detail::read_matrix_market(path.string(), text, options);
   }
-  return detail::read_triplets(path.string(), text, options);
+  return detail::read_text_entries(path.string(), std::move(text), options);
 }
 
 Entries read_entries(const std::filesystem::path& path, const EntriesOptions& options) {

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
+
+#include "names.hpp"
 
 namespace udv::io::detail {
 namespace {
@@ -34,6 +37,17 @@ std::size_t closing_quote(std::string_view text, std::size_t at) {
   std::size_t end = text.find('"', at + 1);
   while (end != text.npos && text.substr(end + 1).starts_with('"')) end = text.find('"', end + 2);
   return end;
+}
+
+/// Separators outside of quotes, and one more.
+std::size_t count_fields(std::string_view line, char separator) {
+  std::size_t count = 1;
+  bool quoted = false;
+  for (const char c : line) {
+    quoted ^= c == '"';
+    count += c == separator && !quoted;
+  }
+  return count;
 }
 
 struct Field {
@@ -77,9 +91,19 @@ Parsed parse_number(std::string_view field) {
   return parsed;
 }
 
+bool has_decimal_comma(std::string_view field) {
+  const std::size_t comma = field.find(',');
+  if (comma == field.npos) return false;
+  std::string point(field);
+  point[comma] = '.';
+  return parse_number(point).whole_field;
+}
+
 [[noreturn]] void fail_on_text(const LineReader& line, std::string_view field,
                                std::string_view what) {
   if (field.empty()) line.fail("empty field found, a ", what, " expected");
+  if (has_decimal_comma(field))
+    line.fail(in_quotes(field), " found, a ", what, " with a decimal point expected");
   line.fail("text where a number belongs: ", in_quotes(field), " found, a ", what, " expected");
 }
 
@@ -115,6 +139,14 @@ std::size_t utf8_length(std::string_view text) {
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
+    // Most text is ASCII: eight bytes at once.
+    std::uint64_t bytes = 0;
+    while (text.size() >= sizeof bytes) {
+      std::memcpy(&bytes, text.data(), sizeof bytes);
+      if (bytes & 0x8080808080808080u) break;
+      text.remove_prefix(sizeof bytes);
+    }
+    if (text.empty()) break;
     const std::size_t length = utf8_length(text);
     if (length == 0) return false;
     text.remove_prefix(length);
@@ -187,6 +219,51 @@ void split_fields(const LineReader& line, char separator, std::vector<std::strin
     if (field.end == text.size()) return;
     at = field.end + 1;
   }
+}
+
+std::string unescaped(const LineReader& line, std::string_view field) {
+  const bool quoted = field.data() > line.text().data() && field.data()[-1] == '"';
+  std::string text(field);
+  if (!quoted) return text;
+  for (std::size_t at = 0; (at = text.find("\"\"", at)) != text.npos; ++at) text.erase(at, 1);
+  return text;
+}
+
+char find_separator(const LineReader& lines) {
+  const FirstField first = first_field(lines.text());
+  LineReader ahead = lines;
+  const bool more = ahead.next_content();
+  if (is_number(first.text)) return first.separator;
+  // A header's words may contain blanks: "user id,item id,rating".
+  const FirstField second = first_field(more ? ahead.text() : lines.text());
+  if (is_number(second.text)) return second.separator;
+  char best = ' ';
+  std::size_t most = 1;
+  for (const char separator : {'\t', ',', ';'}) {
+    const std::size_t count = count_fields(lines.text(), separator);
+    if (count <= most || (more && count_fields(ahead.text(), separator) != count)) continue;
+    most = count;
+    best = separator;
+  }
+  return most > 1 || !more ? best : second.separator;
+}
+
+std::string as_utf8(std::string text) {
+  if (is_utf8(text)) return text;
+  std::string result;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x80) result += static_cast<char>(0xC0 | code >> 6);
+    result += static_cast<char>(code < 0x80 ? code : 0x80 | (code & 0x3F));
+  }
+  return result;
+}
+
+bool is_missing(std::string_view field) {
+  if (field.size() > 4) return false;
+  const std::string word = lower_case(std::string(field));
+  return word.empty() || word == "na" || word == "n/a" || word == "nan" || word == "null" ||
+         word == "?";
 }
 
 bool is_number(std::string_view field) {

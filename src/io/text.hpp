@@ -67,6 +67,20 @@ char table_separator(std::string_view line);
 /// counts, except between blanks. Throws IoError where a quote is not closed.
 void split_fields(const LineReader& line, char separator, std::vector<std::string_view>& fields);
 
+/// A field of the current line as it was meant: a doubled quote inside of quotes is one.
+std::string unescaped(const LineReader& line, std::string_view field);
+
+/// The separator of a table: the one that follows the first field of the first line of data, which
+/// may be the second line. Where neither starts with a number, the one that gives both lines the
+/// same and the largest number of fields. `lines` stands at the first line.
+char find_separator(const LineReader& lines);
+
+/// Bytes that are no UTF-8 are taken for Latin-1 and turned into UTF-8.
+std::string as_utf8(std::string text);
+
+/// Nothing, NA, N/A, NaN, null or ?, in any case: the value is not known.
+bool is_missing(std::string_view field);
+
 /// True for everything parse_value can at least understand: inf and 1e999 are numbers too.
 bool is_number(std::string_view field);
 
