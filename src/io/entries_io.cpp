@@ -25,7 +25,9 @@ EntriesFile read_entries_file(const std::filesystem::path& path, const EntriesOp
   std::string text = read_bytes(path);
   // By content too: as triplets, the sizes of a renamed .mtx file would pass for an entry.
   if (format == ".mtx" || detail::has_matrix_market_banner(text)) {
-    return detail::read_matrix_market(path.string(), text, options);
+    EntriesFile file = detail::read_matrix_market(path.string(), text, options);
+    file.form.is_table = true;
+    return file;
   }
   return detail::read_text_entries(path.string(), std::move(text), options);
 }

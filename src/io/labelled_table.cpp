@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <unordered_map>
 
 #include "entries_builder.hpp"
 #include "names.hpp"
@@ -102,7 +101,7 @@ Shape shape_of(const TableLines& table, const EntriesOptions& options) {
   TableLines ahead = table;
   const bool more = ahead.next();
   const bool words_inside = std::any_of(first.begin() + 1, first.end(), is_word);
-  const bool corner = more && is_corner(first[0]) && is_word(first[0]) | first[0].empty();
+  const bool corner = more && is_corner(first[0]);
   shape.has_header =
       words_inside || (corner && std::none_of(first.begin() + 1, first.end(), is_missing) &&
                        (is_word(ahead.fields()[0]) || is_word(first[0])));
@@ -132,15 +131,18 @@ class TableReader {
   }
 
   EntriesFile result() {
-    const Keys* const known = options_.known_cols;
-    const Keys& cols = known != nullptr ? *known : cols_.keys;
-    const Index num_cols = known != nullptr ? known->size() : shape_.cols();
-    require_sizes(name_, num_rows_, num_cols, options_);
-    const int base = options_.base == IndexBase::kZero ? 0 : 1;
-    EntriesFile file =
-        assemble({name_, base, num_rows_, num_cols, options_.symmetric, &rows_.keys, &cols},
-                 std::move(records_));
-    file.row_keys = std::move(rows_.keys);
+    const Keys& rows = options_.known_rows != nullptr ? *options_.known_rows : rows_.keys;
+    const Keys& cols = options_.known_cols != nullptr ? *options_.known_cols : cols_.keys;
+    const Index num_rows = options_.known_rows != nullptr ? rows.size() : num_rows_;
+    const Index num_cols = options_.known_cols != nullptr ? cols.size() : shape_.cols();
+    require_sizes(name_, num_rows, num_cols, options_);
+    require<IoError>(num_rows_ <= num_rows || shape_.label, name_, ": ", num_rows_,
+                     " rows without names found, at most ", num_rows, " expected");
+    const bool all_keys = !rows.empty() && !cols.empty();
+    const int base = options_.base == IndexBase::kZero || all_keys ? 0 : 1;
+    const MatrixFrame frame{name_, base, num_rows, num_cols, options_.symmetric, &rows, &cols};
+    EntriesFile file = assemble(frame, std::move(records_));
+    file.row_keys = rows;
     file.col_keys = cols;
     file.left_out = left_out_;
     file.form = {true, shape_.has_header, shape_.label.has_value(), corner_, table_.separator()};
@@ -164,7 +166,12 @@ class TableReader {
 
   void read_row() {
     const Fields& fields = table_.fields();
-    if (shape_.label) rows_.add(table_.line(), fields[*shape_.label]);
+    row_place_ = num_rows_;
+    if (shape_.label) {
+      rows_.add(table_.line(), fields[*shape_.label]);
+      if (options_.known_rows != nullptr)
+        row_place_ = options_.known_rows->find(rows_.keys[num_rows_]);
+    }
     std::size_t j = 0;
     for (std::size_t k = 0; k < fields.size(); ++k)
       if (shape_.label != k) read_value(fields[k], j++);
@@ -176,11 +183,11 @@ class TableReader {
     Record record;
     record.value = parse_value(table_.line(), field, "value");
     const Index place = place_.empty() ? static_cast<Index>(j) : place_[j];
-    if (place < 0) {
+    if (place < 0 || row_place_ < 0) {
       ++left_out_;
       return;
     }
-    record.row = static_cast<std::int32_t>(num_rows_);
+    record.row = static_cast<std::int32_t>(row_place_);
     record.col = static_cast<std::int32_t>(place);
     record.line = static_cast<std::uint64_t>(table_.line().number());
     records_.push_back(record);
@@ -195,6 +202,7 @@ class TableReader {
   std::vector<Index> place_;  // of column j of the file in the matrix; -1: not among the known ones
   std::vector<Record> records_;
   Index num_rows_ = 0, left_out_ = 0;
+  Index row_place_ = 0;  // of the current line; -1: not among the known ones
 };
 
 }  // namespace

@@ -6,6 +6,13 @@
 #include "core/require.hpp"
 
 namespace udv::io::detail {
+namespace {
+
+bool is_numeric(std::string_view field) {
+  return is_number(field) || has_decimal_comma(field);
+}
+
+}  // namespace
 
 Table::Table(std::string name, std::string_view text, std::vector<std::string_view> columns)
     : lines_(std::move(name), text), columns_(std::move(columns)) {
@@ -29,13 +36,13 @@ Table::Table(std::string name, std::string_view text, std::vector<std::string_vi
 // of the same kind: keys and a value.
 bool Table::is_header() const {
   const auto leading = static_cast<std::ptrdiff_t>(columns_.size());
-  if (std::any_of(fields_.begin(), fields_.begin() + leading, is_number)) return false;
-  if (std::none_of(fields_.begin(), fields_.end(), is_number)) return true;
+  if (std::any_of(fields_.begin(), fields_.begin() + leading, is_numeric)) return false;
+  if (std::none_of(fields_.begin(), fields_.end(), is_numeric)) return true;
   LineReader ahead = lines_;
   std::vector<std::string_view> next;
   if (!ahead.next_content()) return true;
   split_fields(ahead, separator_, next);
-  return next.size() != width_ || std::any_of(next.begin(), next.begin() + leading, is_number);
+  return next.size() != width_ || std::any_of(next.begin(), next.begin() + leading, is_numeric);
 }
 
 bool Table::next() {

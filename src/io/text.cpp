@@ -91,14 +91,6 @@ Parsed parse_number(std::string_view field) {
   return parsed;
 }
 
-bool has_decimal_comma(std::string_view field) {
-  const std::size_t comma = field.find(',');
-  if (comma == field.npos) return false;
-  std::string point(field);
-  point[comma] = '.';
-  return parse_number(point).whole_field;
-}
-
 [[noreturn]] void fail_on_text(const LineReader& line, std::string_view field,
                                std::string_view what) {
   if (field.empty()) line.fail("empty field found, a ", what, " expected");
@@ -268,6 +260,14 @@ bool is_missing(std::string_view field) {
 
 bool is_number(std::string_view field) {
   return parse_number(field).whole_field;
+}
+
+bool has_decimal_comma(std::string_view field) {
+  const std::size_t comma = field.find(',');
+  if (comma == field.npos) return false;
+  std::string point(field);
+  point[comma] = '.';
+  return parse_number(point).whole_field;
 }
 
 bool parse_finite(std::string_view field, double& value) {

@@ -84,6 +84,9 @@ bool is_missing(std::string_view field);
 /// True for everything parse_value can at least understand: inf and 1e999 are numbers too.
 bool is_number(std::string_view field);
 
+/// "3,5": a number but for its comma.
+bool has_decimal_comma(std::string_view field);
+
 /// A finite number; false where the field is none.
 bool parse_finite(std::string_view field, double& value);
 

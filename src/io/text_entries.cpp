@@ -68,8 +68,8 @@ EntriesFile read_text_entries(const std::string& name, std::string text,
   if (is_table) return read_table(name, text, options);
   EntriesFile file = read_table(name, text, options);
   file.notices.insert(file.notices.begin(),
-                      message(name, ": taken for a table, one line for each row, because it has ",
-                              count_text(width, "column"), "; the option layout says otherwise"));
+                      message(name, ": read as a table, one line for each row, as it has ",
+                              count_text(width, "column"), " (option layout)"));
   return file;
 }
 

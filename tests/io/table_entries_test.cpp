@@ -102,7 +102,7 @@ TEST(Layout, IsGuessedFromTheNumberOfColumnsAndTold) {
   const EntriesFile file = read("a,b,c,d,e\n1,,3,4,5\n1,2,3,4,5\n");
   EXPECT_TRUE(file.form.is_table);
   ASSERT_EQ(file.notices.size(), 1u);
-  EXPECT_NE(file.notices[0].find("taken for a table"), std::string::npos) << file.notices[0];
+  EXPECT_NE(file.notices[0].find("read as a table"), std::string::npos) << file.notices[0];
 }
 
 TEST(Layout, OfThreeOrFourColumnsIsTriplets) {
