@@ -21,7 +21,8 @@ class Side {
   /// The number of the key in the current line; -1 where it is not among the known ones.
   Index number(const LineReader& line, std::string_view field) {
     if (field.empty()) line.fail("empty field found, a ", what_, " key expected");
-    const bool escaped = field.find("\"\"") != field.npos;
+    const bool quoted = field.data() > line.text().data() && field.data()[-1] == '"';
+    const bool escaped = quoted && field.find("\"\"") != field.npos;
     const std::string whole = escaped ? unescaped(line, field) : "";
     if (escaped) field = whole;
     if (known_ != nullptr) return known_->find(field);

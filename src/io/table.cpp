@@ -46,16 +46,22 @@ bool Table::is_header() const {
 }
 
 bool Table::next() {
-  if (first_line_is_data_) {
-    first_line_is_data_ = false;
-    return true;
-  }
-  if (!lines_.next_content()) return false;
+  if (!next_line()) return false;
+  split();
+  return true;
+}
+
+bool Table::next_line() {
+  if (!first_line_is_data_) return lines_.next_content();
+  first_line_is_data_ = false;
+  return true;
+}
+
+void Table::split() {
   split_fields(lines_, separator_, fields_);
   if (fields_.size() != width_) {
     lines_.fail(count_text(fields_.size(), "field"), " found, ", width_, " expected");
   }
-  return true;
 }
 
 std::string Table::leading_columns() const {

@@ -17,7 +17,9 @@ class Table {
   /// `columns` names the leading columns, for messages. Throws IoError where there is no line.
   Table(std::string name, std::string_view text, std::vector<std::string_view> columns);
 
-  bool next();  ///< moves to the next data line; false at the end
+  bool next();       ///< moves to the next data line and splits it; false at the end
+  bool next_line();  ///< the same without split(): field() is not to be used
+  void split();      ///< throws IoError where the line has another number of fields
 
   const LineReader& line() const { return lines_; }
   std::string_view field(std::size_t k) const { return fields_[k]; }

@@ -91,6 +91,36 @@ Parsed parse_number(std::string_view field) {
   return parsed;
 }
 
+/// Up to nine digits, then the separator; moves behind both.
+bool take_index(const char*& at, const char* end, char separator, std::int32_t& index) {
+  constexpr std::ptrdiff_t kDigits = 9;
+  const char* const start = at;
+  std::int32_t value = 0;
+  while (at != end && at - start < kDigits && '0' <= *at && *at <= '9')
+    value = 10 * value + (*at++ - '0');
+  index = value;
+  return at != start && at != end && *at++ == separator;
+}
+
+/// Short decimals such as -3.25: digits and a power of ten that doubles hold exactly, so that one
+/// division rounds correctly.
+bool parse_short_decimal(const char* at, const char* end, double& value) {
+  constexpr double kPowers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const bool negative = at != end && *at == '-';
+  at += negative;
+  if (end - at > 15 || at == end || *at < '0' || *at > '9') return false;
+  std::int64_t digits = 0;
+  while (at != end && '0' <= *at && *at <= '9') digits = 10 * digits + (*at++ - '0');
+  const bool point = at != end && *at == '.';
+  at += point;
+  const char* const fraction = at;
+  while (at != end && '0' <= *at && *at <= '9') digits = 10 * digits + (*at++ - '0');
+  const double magnitude = static_cast<double>(digits) / kPowers[at - fraction];
+  value = negative ? -magnitude : magnitude;
+  return at == end;
+}
+
 [[noreturn]] void fail_on_text(const LineReader& line, std::string_view field,
                                std::string_view what) {
   if (field.empty()) line.fail("empty field found, a ", what, " expected");
@@ -286,6 +316,16 @@ double parse_value(const LineReader& line, std::string_view field, std::string_v
     line.fail(what, " ", in_quotes(field), " found, a finite number expected");
   }
   return parsed.value;
+}
+
+bool parse_plain_triplet(std::string_view line, char separator, std::int32_t& row,
+                         std::int32_t& col, double& value) {
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  if (!take_index(at, end, separator, row) || !take_index(at, end, separator, col)) return false;
+  if (parse_short_decimal(at, end, value)) return true;
+  const auto [stop, error] = std::from_chars(at, end, value);
+  return error == std::errc() && stop == end && std::isfinite(value);
 }
 
 std::int32_t parse_index(const LineReader& line, std::string_view field, std::string_view what) {

@@ -65,19 +65,39 @@ bool has_key(const Table& table, const TripletColumns& columns) {
   return false;
 }
 
+/// The first three columns of three, as in most files.
+bool are_plain(const Table& table, const TripletColumns& columns) {
+  return table.width() == 3 && columns.row == 0 && columns.col == 1 && columns.value == 2;
+}
+
+void add(Triplets& triplets, const Record& record) {
+  triplets.has_zero |= record.row == 0 || record.col == 0;
+  triplets.max_row = std::max(triplets.max_row, record.row);
+  triplets.max_col = std::max(triplets.max_col, record.col);
+  triplets.records.push_back(record);
+}
+
 /// Stops at the first key unless `only_indices`.
 Triplets parse_triplets(Table table, std::string_view text, const TripletColumns& columns,
                         IndexBase base, bool only_indices) {
+  const bool plain = are_plain(table, columns);
+  const std::int32_t first = base == IndexBase::kOne ? 1 : 0;
   Triplets triplets;
   triplets.records.reserve(estimated_lines(text));
-  while (table.next()) {
+  while (table.next_line()) {
+    Record record;
+    const LineReader& line = table.line();
+    if (plain &&
+        parse_plain_triplet(line.text(), table.separator(), record.row, record.col, record.value) &&
+        record.row >= first && record.col >= first) {
+      record.line = static_cast<std::uint64_t>(line.number());
+      add(triplets, record);
+      continue;
+    }
+    table.split();
     triplets.has_keys = !only_indices && has_key(table, columns);
     if (triplets.has_keys) return triplets;
-    const Record record = parse_record(table, columns, base == IndexBase::kOne ? 1 : 0);
-    triplets.has_zero |= record.row == 0 || record.col == 0;
-    triplets.max_row = std::max(triplets.max_row, record.row);
-    triplets.max_col = std::max(triplets.max_col, record.col);
-    triplets.records.push_back(record);
+    add(triplets, parse_record(table, columns, first));
     if (columns.weight) add_weight(table, columns, triplets.weights);
   }
   if (triplets.records.empty()) table.fail_without_data();
