@@ -20,16 +20,10 @@ class Side {
 
   /// The number of the key in the current line; -1 where it is not among the known ones.
   Index number(const LineReader& line, std::string_view field) {
-    if (field.empty()) line.fail("empty field found, a ", what_, " key expected");
-    const bool quoted = field.data() > line.text().data() && field.data()[-1] == '"';
-    const bool escaped = quoted && field.find("\"\"") != field.npos;
-    const std::string whole = escaped ? unescaped(line, field) : "";
-    if (escaped) field = whole;
-    if (known_ != nullptr) return known_->find(field);
-    const Index before = keys_.size();
-    const Index found = keys_.add(field);
-    if (found == before) note_kind(line, field);
-    return found;
+    if (field == last_ && !field.empty()) return last_number_;  // lines come in runs of one row
+    last_ = field;
+    last_number_ = look_up(line, field);
+    return last_number_;
   }
 
   /// Keys that are whole numbers come in their order, others as they occur.
@@ -61,6 +55,19 @@ class Side {
   bool is_known() const { return known_ != nullptr; }
 
  private:
+  Index look_up(const LineReader& line, std::string_view field) {
+    if (field.empty()) line.fail("empty field found, a ", what_, " key expected");
+    const bool quoted = field.data() > line.text().data() && field.data()[-1] == '"';
+    const bool escaped = quoted && field.find("\"\"") != field.npos;
+    const std::string whole = escaped ? unescaped(line, field) : "";
+    if (escaped) field = whole;
+    if (known_ != nullptr) return known_->find(field);
+    const Index before = keys_.size();
+    const Index found = keys_.add(field);
+    if (found == before) note_kind(line, field);
+    return found;
+  }
+
   void note_kind(const LineReader& line, std::string_view field) {
     std::string& first = is_number(field) ? first_number_ : first_word_;
     if (first.empty()) first = message(in_quotes(field), " in line ", line.number());
@@ -69,6 +76,8 @@ class Side {
   const char* what_;
   const Keys* known_;
   Keys keys_;
+  std::string_view last_;  // of the file
+  Index last_number_ = -1;
   std::string first_word_, first_number_;
 };
 

@@ -19,8 +19,10 @@ std::uint64_t hash_of(std::string_view key) {
   return std::hash<std::string_view>()(key);
 }
 
-std::uint32_t mark_of(std::uint64_t hash) {
-  return static_cast<std::uint32_t>(hash >> 32);
+constexpr std::uint64_t kMark = 0xFFFFFFFF00000000u;
+
+std::uint32_t number_in(std::uint64_t slot) {
+  return static_cast<std::uint32_t>(slot & ~kMark);
 }
 
 }  // namespace
@@ -40,26 +42,25 @@ std::size_t Keys::slot_of(std::string_view key, std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash & mask;
   while (slots_[at] != 0) {
-    const std::uint32_t k = slots_[at] - 1;
-    if (marks_[k] == mark_of(hash) && (*this)[k] == key) break;
+    const std::uint64_t slot = slots_[at];
+    if ((slot & kMark) == (hash & kMark) && (*this)[Index{number_in(slot)} - 1] == key) break;
     at = (at + 1) & mask;
   }
   return at;
 }
 
 Index Keys::find(std::string_view key) const {
-  return slots_.empty() ? -1 : Index{slots_[slot_of(key, hash_of(key))]} - 1;
+  return slots_.empty() ? -1 : Index{number_in(slots_[slot_of(key, hash_of(key))])} - 1;
 }
 
 Index Keys::add(std::string_view key) {
   if (2 * ends_.size() >= slots_.size()) grow();
   const std::uint64_t hash = hash_of(key);
-  std::uint32_t& slot = slots_[slot_of(key, hash)];
-  if (slot != 0) return Index{slot} - 1;
+  std::uint64_t& slot = slots_[slot_of(key, hash)];
+  if (slot != 0) return Index{number_in(slot)} - 1;
   text_ += key;
   ends_.push_back(text_.size());
-  marks_.push_back(mark_of(hash));
-  slot = static_cast<std::uint32_t>(ends_.size());
+  slot = (hash & kMark) | ends_.size();
   return size() - 1;
 }
 
@@ -67,9 +68,10 @@ void Keys::grow() {
   slots_.assign(std::max(kLeastSlots, 2 * slots_.size()), 0);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t k = 0; k < ends_.size(); ++k) {
-    std::size_t at = hash_of((*this)[static_cast<Index>(k)]) & mask;
+    const std::uint64_t hash = hash_of((*this)[static_cast<Index>(k)]);
+    std::size_t at = hash & mask;
     while (slots_[at] != 0) at = (at + 1) & mask;
-    slots_[at] = static_cast<std::uint32_t>(k) + 1;
+    slots_[at] = (hash & kMark) | (k + 1);
   }
 }
 

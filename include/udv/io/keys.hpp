@@ -38,8 +38,7 @@ class UDV_EXPORT Keys {
 
   std::string text_;
   std::vector<std::uint64_t> ends_;   // of key k in text_
-  std::vector<std::uint32_t> marks_;  // half the hash of key k
-  std::vector<std::uint32_t> slots_;  // open addressing: k + 1, or 0
+  std::vector<std::uint64_t> slots_;  // open addressing: half the hash of key k, and k + 1; or 0
 };
 
 /// A field of a CSV file: in quotes where it has to be.
