@@ -189,7 +189,8 @@ EntriesFile read_triplets(const std::string& name, std::string_view text,
   if (!ignored.empty()) file.warnings.insert(file.warnings.begin(), message(name, ": ", ignored));
   // Nobody has to be told that the first three columns are what they always are.
   const bool usual = columns.row == 0 && columns.col == 1 && columns.value == 2 && !columns.weight;
-  if (columns.guessed && (!usual || !file.row_keys.empty()))
+  const bool keyed = !file.row_keys.empty() && !table.header().empty();
+  if (columns.guessed ? !usual || keyed : usual && keyed)
     file.notices.push_back(message(name, ": ", columns.text(table)));
   file.form.separator = table.separator();
   if (!table.header().empty()) file.form.corner = table.header()[columns.row];
