@@ -196,11 +196,14 @@ PairsFile read_pairs(const std::filesystem::path& path, const Keys& rows, const 
   PairsFile file;
   std::size_t lines = 0, unknown = 0;
   std::string first;
-  const bool known_first_line = !table.header().empty() &&
-                                row_side.number(table.line(), table.header()[0]) >= 0 &&
-                                col_side.number(table.line(), table.header()[1]) >= 0;
-  if (known_first_line)
-    file.pairs.emplace_back(rows.find(table.header()[0]), cols.find(table.header()[1]));
+  // A first line of words may be a header or a pair.
+  bool known_first_line = false;
+  if (const auto& header = table.header(); !header.empty() && !header[0].empty()) {
+    const Index row = row_side.number(table.line(), header[0]);
+    const Index col = header[1].empty() ? -1 : col_side.number(table.line(), header[1]);
+    known_first_line = row >= 0 && col >= 0;
+    if (known_first_line) file.pairs.emplace_back(row, col);
+  }
   for (; table.next(); ++lines) {
     const Index row = row_side.number(table.line(), table.field(0));
     const Index col = col_side.number(table.line(), table.field(1));
@@ -237,7 +240,7 @@ std::vector<Index> read_lines_of(const std::filesystem::path& path, const Keys& 
     detail::split_fields(lines, detail::table_separator(lines.text()), fields);
     const std::string key = detail::unescaped(lines, fields[0]);
     const Index index = whole >= 0 ? whole : keys.find(key);
-    if (index < 0 && first) continue;  // a header
+    if (index < 0 && first && !detail::is_number(key)) continue;  // a header
     if (index < 0) lines.fail("key ", detail::in_quotes(key), " found, one of the data expected");
     found.push_back(index);
   }

@@ -209,6 +209,10 @@ class TableReader {
 
 EntriesFile read_table(const std::string& name, std::string_view text,
                        const EntriesOptions& options) {
+  const bool triplets = !options.column.empty() || !options.value.empty() ||
+                        !options.weight.empty() || !options.std.empty();
+  require<IoError>(!triplets, name,
+                   ": columns for column, value, weight or std go with triplets, not with a table");
   return TableReader(name, text, options).result();
 }
 

@@ -6,12 +6,21 @@
 #include <tuple>
 
 #include "core/require.hpp"
+#include "jobs/fill.hpp"
 
 namespace udv::jobs {
 namespace {
 
 bool is_matrix_market(const std::string& path) {
   return path.ends_with(".mtx") || path.ends_with(".mtx.gz");
+}
+
+// Arrays and Matrix Market files have places, no keys.
+bool is_array(std::string path) {
+  if (path.ends_with(".gz")) path.resize(path.size() - 3);
+  for (const char* const ending : {".mtx", ".npy", ".npz", ".mat", ".h5", ".hdf5"})
+    if (path.ends_with(ending)) return true;
+  return false;
 }
 
 bool has_keys(const CompleteData& data) {
@@ -43,6 +52,9 @@ void read_keyed_test(const io::EntriesOptions& options, CompleteTask& task) {
   how.known_rows = &rows;
   how.known_cols = &cols;
   io::EntriesFile file = io::read_entries_file(task.names.test, how);
+  require<IoError>(file.entries.rows == rows.size() && file.entries.cols == cols.size(),
+                   task.names.test, ": ", file.entries.rows, " x ", file.entries.cols,
+                   " matrix found, ", rows.size(), " x ", cols.size(), " expected");
   if (file.left_out > 0)
     task.warnings.push_back(
         fmt::format("{}: {} of {} test entries have keys without data and are left out",
@@ -52,9 +64,11 @@ void read_keyed_test(const io::EntriesOptions& options, CompleteTask& task) {
 
 void read_test(const CompleteOptions& options, CompleteTask& task) {
   io::EntriesOptions how = reader_options(options);
+  how.weight = how.std = "";  // every test entry counts alike
   const CompleteData& data = task.data;
-  const bool by_position = is_matrix_market(task.names.test) || task.names.test.ends_with(".npy");
-  if (has_keys(data) && !by_position) return read_keyed_test(how, task);
+  const bool by_place = is_array(task.names.test);
+  if (has_keys(data) && !by_place) return read_keyed_test(how, task);
+  if (by_place) how.row = how.column = how.value = "";
   // Matrix Market files count from 1 whatever the data do.
   const bool counts_from_one = data.index_base == 1 || is_matrix_market(task.names.test);
   how.base = counts_from_one ? io::IndexBase::kOne : io::IndexBase::kZero;
@@ -101,6 +115,7 @@ CompleteTask read_task(const CompleteInput& input, const CompleteOptions& option
   CompleteTask task;
   task.names = input;
   task.output = options.output;
+  check_other_file(options.output.fill, input.file);
   io::EntriesFile file = io::read_entries_file(input.file, reader_options(options));
   task.data.entries = std::move(file.entries);
   task.data.index_base = file.base;

@@ -157,11 +157,20 @@ void check_output(const TableOutput& output, Index rows, Index cols) {
   if (ending != ".csv" && ending != ".tsv" && ending != ".npy")
     throw OptionError("fill",
                       "'" + output.fill + "' found, a name with .csv, .tsv or .npy expected");
+  const std::filesystem::path folder = std::filesystem::path(output.fill).parent_path();
+  require<IoError>(folder.empty() || std::filesystem::is_directory(folder), output.fill,
+                   ": no folder ", folder.string(), " found, one that is there expected");
   const double bytes = static_cast<double>(rows) * static_cast<double>(cols) *
                        (ending == ".npy" ? kNumberBytes : kTextBytes);
   require<IoError>(bytes <= kMostBytes || output.yes, output.fill, ": a table of ", rows, " x ",
                    cols, " values has about ", fmt::format("{:.0f}", bytes / 1e9),
                    " GB, at most 2 GB expected; the option yes writes it all the same");
+}
+
+void check_other_file(const std::string& fill, const std::string& input) {
+  std::error_code unknown;
+  require<IoError>(fill.empty() || !std::filesystem::equivalent(fill, input, unknown), fill,
+                   ": the input itself found, another name for the completed table expected");
 }
 
 void write_fill(const TableOutput& output, const CompletedRows& matrix, const KnownRows& known,

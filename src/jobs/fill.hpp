@@ -42,9 +42,12 @@ class KnownRows {
   std::vector<double> value_;
 };
 
-/// Throws OptionError where the name has none of the endings, IoError where the table would be
-/// larger than 2 GB and `yes` is not set.
+/// Throws OptionError where the name has none of the endings, IoError where its folder is not there
+/// or the table would be larger than 2 GB and `yes` is not set.
 void check_output(const TableOutput& output, Index rows, Index cols);
+
+/// Throws IoError where the completed table would replace the input.
+void check_other_file(const std::string& fill, const std::string& input);
 
 /// Writes the completed table in the form of the input.
 void write_fill(const TableOutput& output, const CompletedRows& matrix, const KnownRows& known,

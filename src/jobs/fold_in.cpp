@@ -45,6 +45,7 @@ io::EntriesOptions reader_options(const TableInput& input, const NewRows& rows) 
 
 NewRows read_rows_and_run(const FoldInInput& input, const FoldInOptions& options) {
   NewRows rows;
+  check_other_file(options.output.fill, input.file);
   rows.run = read_completion(input.run);
   rows.file = io::read_entries_file(input.file, reader_options(options.input, rows));
   rows.warnings = rows.file.warnings;

@@ -116,7 +116,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"TwoColumnsOfOneKey", "a.csv", "n,a,a\nx,1,2\n", "--layout table", {":1:", "'a'"}},
         BadFile{"DecimalComma", "a.csv", "a;b\n1;2,5\n", "--layout table", {":2:", "'2,5'"}},
         BadFile{"OpenQuote", "a.csv", "a,b\n1,\"2\n", "--layout table", {":2:", "closing"}},
-        BadFile{"OnlyNa", "a.csv", "a,b\nNA,\n", "--layout table", {"only unknown values"}}),
+        BadFile{"OnlyNa", "a.csv", "a,b\nNA,\n", "--layout table", {"only unknown values"}},
+        BadFile{"Weights",
+                "a.csv",
+                "a,b\n1,2\n",
+                "--layout table --weight b",
+                {"weight", "not with a table"}},
+        BadFile{"WeightsOfAnArray",
+                "a.npy",
+                npy({2, 2}, {1, 2, 3, 4}),
+                "--weight b",
+                {"weight", "not with an array"}}),
     kNameOf);
 
 INSTANTIATE_TEST_SUITE_P(

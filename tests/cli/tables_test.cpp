@@ -243,6 +243,26 @@ TEST(Fill, ThatWouldBeHugeIsRefusedBeforeAnythingIsSolved) {
   EXPECT_FALSE(cli.exists("full.npy"));
 }
 
+TEST(Fill, NeverReplacesTheInputNorNeedsAFolderThatIsNotThere) {
+  const Cli cli;
+  cli.write("data.csv", triplets(small_planted().entries));
+  expect_refused(cli, complete(cli, "--fill data.csv"), 3, {"data.csv", "the input itself"});
+  expect_refused(cli, complete(cli, "--fill no/full.csv"), 3, {"no/full.csv", "no folder"});
+}
+
+TEST(Keys, DoNotStandInTheWayOfATestArray) {
+  const Cli cli;
+  const Planted planted = small_planted();
+  cli.write("data.csv", table(planted.entries));
+  const RowMatrix<double> truth = planted.U * planted.V.transpose();
+  cli.write("test.npy", io::npy_bytes({30, 25}, truth.data()));
+  ASSERT_EQ(complete(cli, "--test test.npy").code, 0);
+  EXPECT_LT(cli.run_json()["test_rmse"].get<double>(), kExact);
+  cli.write("test.npy", io::npy_bytes({25, 30}, truth.data()));
+  const Outcome outcome = complete(cli, "--test test.npy");
+  EXPECT_EQ(outcome.code, 3) << outcome;
+}
+
 TEST(Fill, OfAnUnknownKindIsRefused) {
   const Cli cli;
   cli.write("data.csv", triplets(small_planted().entries));
