@@ -138,6 +138,7 @@ EntriesFile read_keyed_triplets(Table table, const TripletColumns& columns,
   Side& second = options.symmetric ? rows : cols;
   std::vector<Record> records;
   std::vector<double> weights;
+  records.reserve(table.line().lines_left());
   Index left_out = 0, lines = 0;
   for (; table.next(); ++lines) {
     Record record;

@@ -200,6 +200,11 @@ bool LineReader::next() {
   return true;
 }
 
+std::size_t LineReader::lines_left() const {
+  const auto newlines = static_cast<std::size_t>(std::count(rest_.begin(), rest_.end(), '\n'));
+  return std::min(newlines + 2, rest_.size() / 6 + 2);
+}
+
 bool LineReader::next_content() {
   while (next()) {
     const std::size_t first = skip_blanks(line_, 0, ' ');
@@ -307,6 +312,8 @@ bool parse_finite(std::string_view field, double& value) {
 }
 
 double parse_value(const LineReader& line, std::string_view field, std::string_view what) {
+  double value = 0;
+  if (parse_short_decimal(field.data(), field.data() + field.size(), value)) return value;
   const Parsed parsed = parse_number(field);
   if (!parsed.whole_field) fail_on_text(line, field, what);
   if (parsed.out_of_range) {

@@ -38,6 +38,8 @@ class LineReader {
   std::string_view text() const { return line_; }
   std::int64_t number() const { return number_; }  ///< counted from 1
   const std::string& name() const { return name_; }
+  /// This one and those that follow: at most what the text can hold, "1 1 1" being the shortest.
+  std::size_t lines_left() const;
 
   /// Throws IoError "name:number: ...".
   template <typename... Parts>

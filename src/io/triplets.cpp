@@ -53,12 +53,6 @@ Record parse_record(const Table& table, const TripletColumns& columns, std::int3
   return record;
 }
 
-/// Never more than the text can hold: its shortest line is "1 1 1\n".
-std::size_t estimated_lines(std::string_view text) {
-  const auto newlines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  return std::min(newlines + 1, text.size() / 6 + 1);
-}
-
 bool has_key(const Table& table, const TripletColumns& columns) {
   for (const std::size_t k : {columns.row, columns.col})
     if (!is_small_index(table.field(k)) && is_key(table.field(k))) return true;
@@ -78,12 +72,12 @@ void add(Triplets& triplets, const Record& record) {
 }
 
 /// Stops at the first key unless `only_indices`.
-Triplets parse_triplets(Table table, std::string_view text, const TripletColumns& columns,
-                        IndexBase base, bool only_indices) {
+Triplets parse_triplets(Table table, const TripletColumns& columns, IndexBase base,
+                        bool only_indices) {
   const bool plain = are_plain(table, columns);
   const std::int32_t first = base == IndexBase::kOne ? 1 : 0;
   Triplets triplets;
-  triplets.records.reserve(estimated_lines(text));
+  triplets.records.reserve(table.line().lines_left());
   while (table.next_line()) {
     Record record;
     const LineReader& line = table.line();
@@ -171,7 +165,7 @@ EntriesFile read_chosen(const Table& table, std::string_view text, const Triplet
                         const EntriesOptions& options) {
   if (are_keys(options)) return read_keys_of(table, text, columns, options);
   const std::string& name = table.line().name();
-  Triplets triplets = parse_triplets(table, text, columns, options.base, are_indices(options));
+  Triplets triplets = parse_triplets(table, columns, options.base, are_indices(options));
   if (triplets.has_keys) return read_keys_of(table, text, columns, options);
   if (are_indices(options) || !is_sparse(triplets))
     return from_indices(name, std::move(triplets), options);
