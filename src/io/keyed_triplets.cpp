@@ -190,31 +190,34 @@ EntriesFile from_sparse_indices(const std::string& name, std::vector<Record> rec
 
 }  // namespace detail
 
-PairsFile read_pairs(const std::filesystem::path& path, const Keys& rows, const Keys& cols) {
+PairsFile read_pairs(const std::filesystem::path& path, const Keys& rows, const Keys& cols,
+                     const PairColumns& columns) {
   const std::string text = detail::as_utf8(read_bytes(path));
   detail::Table table(path.string(), text, {"row", "column"});
+  const auto [row_at, col_at] = detail::choose_pair_columns(table, columns);
   detail::Side row_side("row", &rows), col_side("column", &cols);
   PairsFile file;
   std::size_t lines = 0, unknown = 0;
   std::string first;
   // A first line of words may be a header or a pair.
   bool known_first_line = false;
-  if (const auto& header = table.header(); !header.empty() && !header[0].empty()) {
-    const Index row = row_side.number(table.line(), header[0]);
-    const Index col = header[1].empty() ? -1 : col_side.number(table.line(), header[1]);
+  if (const auto& header = table.header(); !header.empty() && !header[row_at].empty()) {
+    const Index row = row_side.number(table.line(), header[row_at]);
+    const Index col = header[col_at].empty() ? -1 : col_side.number(table.line(), header[col_at]);
     known_first_line = row >= 0 && col >= 0;
     if (known_first_line) file.pairs.emplace_back(row, col);
   }
   for (; table.next(); ++lines) {
-    const Index row = row_side.number(table.line(), table.field(0));
-    const Index col = col_side.number(table.line(), table.field(1));
+    const Index row = row_side.number(table.line(), table.field(row_at));
+    const Index col = col_side.number(table.line(), table.field(col_at));
     if (row >= 0 && col >= 0) {
       file.pairs.emplace_back(row, col);
       continue;
     }
     if (unknown++ == 0)
-      first = message(row < 0 ? "row " : "column ", detail::in_quotes(table.field(row < 0 ? 0 : 1)),
-                      " in line ", table.line().number());
+      first = message(row < 0 ? "row " : "column ",
+                      detail::in_quotes(table.field(row < 0 ? row_at : col_at)), " in line ",
+                      table.line().number());
   }
   if (lines + file.pairs.size() == 0) table.fail_without_data();
   if (unknown > 0)

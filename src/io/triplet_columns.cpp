@@ -202,6 +202,19 @@ TripletColumns choose_columns(const Table& table, const EntriesOptions& options)
   return columns;
 }
 
+std::pair<std::size_t, std::size_t> choose_pair_columns(const Table& table,
+                                                        const PairColumns& wanted) {
+  const Header& header = table.header();
+  const auto find = [&](const std::string& name) {
+    return std::find(header.begin(), header.end(), std::string_view(name));
+  };
+  const auto row = find(wanted.row), col = find(wanted.column);
+  if (row != header.end() && col != header.end() && row != col)
+    return {static_cast<std::size_t>(row - header.begin()),
+            static_cast<std::size_t>(col - header.begin())};
+  return rows_and_columns(header).value_or(std::pair<std::size_t, std::size_t>(0, 1));
+}
+
 double parse_weight(const Table& table, const TripletColumns& columns) {
   const char* const what = columns.weight_is_std ? "standard deviation" : "weight";
   const std::string_view field = table.field(*columns.weight);

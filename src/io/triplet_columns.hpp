@@ -30,6 +30,10 @@ bool names_triplets(const std::vector<std::string_view>& header);
 /// line where a column is not there, is taken twice, or the header names no value.
 TripletColumns choose_columns(const Table& table, const EntriesOptions& options);
 
+/// Row and column of pairs, counted from 0.
+std::pair<std::size_t, std::size_t> choose_pair_columns(const Table& table,
+                                                        const PairColumns& wanted);
+
 /// The column that a name of the header or a number from 1 means. Throws IoError.
 std::size_t find_column(const LineReader& line, const std::vector<std::string_view>& header,
                         std::size_t width, const std::string& wanted);

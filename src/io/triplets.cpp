@@ -194,13 +194,15 @@ EntriesFile read_triplets(const std::string& name, std::string_view text,
 }  // namespace detail
 
 std::vector<std::pair<Index, Index>> read_pairs(const std::filesystem::path& path, int base,
-                                                Index rows, Index cols) {
+                                                Index rows, Index cols,
+                                                const PairColumns& columns) {
   const std::string text = read_bytes(path);
   detail::Table table(path.string(), text, {"row", "column"});
+  const auto [row_at, col_at] = detail::choose_pair_columns(table, columns);
   std::vector<std::pair<Index, Index>> pairs;
   while (table.next()) {
-    const Index row = detail::parse_index_from(table, 0, base, "row index") - base;
-    const Index col = detail::parse_index_from(table, 1, base, "column index") - base;
+    const Index row = detail::parse_index_from(table, row_at, base, "row index") - base;
+    const Index col = detail::parse_index_from(table, col_at, base, "column index") - base;
     if (row >= rows || col >= cols) {
       table.line().fail("pair ", detail::position_text(base, row, col), " found, a place inside ",
                         rows, " x ", cols, " expected (counted from ", base, ")");

@@ -77,16 +77,17 @@ void read_test(const CompleteOptions& options, CompleteTask& task) {
   task.data.test = io::read_entries(task.names.test, how);
 }
 
-void read_pairs(CompleteTask& task) {
+void read_pairs(const TableInput& input, CompleteTask& task) {
   CompleteData& data = task.data;
   const auto [rows, cols] = std::pair(data.entries.rows, data.entries.cols);
   if (!has_keys(data)) {
-    data.pairs = io::read_pairs(task.names.predict, data.index_base, rows, cols);
+    data.pairs =
+        io::read_pairs(task.names.predict, data.index_base, rows, cols, {input.row, input.column});
     return;
   }
-  io::PairsFile file =
-      io::read_pairs(task.names.predict, keys_or_numbers(data.row_keys, rows, data.index_base),
-                     keys_or_numbers(data.col_keys, cols, data.index_base));
+  io::PairsFile file = io::read_pairs(
+      task.names.predict, keys_or_numbers(data.row_keys, rows, data.index_base),
+      keys_or_numbers(data.col_keys, cols, data.index_base), {input.row, input.column});
   data.pairs = std::move(file.pairs);
   task.warnings.insert(task.warnings.end(), file.warnings.begin(), file.warnings.end());
 }
@@ -129,7 +130,7 @@ CompleteTask read_task(const CompleteInput& input, const CompleteOptions& option
 
 void read_companions(const CompleteOptions& options, CompleteTask& task) {
   if (!task.names.test.empty()) read_test(options, task);
-  if (!task.names.predict.empty()) read_pairs(task);
+  if (!task.names.predict.empty()) read_pairs(options.input, task);
   if (!options.output.rows.empty()) task.rows = read_rows(options.output.rows, task.data);
 }
 

@@ -60,7 +60,8 @@ NewRows read_rows_and_run(const FoldInInput& input, const FoldInOptions& options
   check_output(options.output, count, rows.run.answer.cols);
   const io::Keys row_keys = keys_or_numbers(rows.file.row_keys, count, rows.file.base);
   if (!input.predict.empty()) {
-    io::PairsFile pairs = io::read_pairs(input.predict, row_keys, rows.run.columns);
+    io::PairsFile pairs = io::read_pairs(input.predict, row_keys, rows.run.columns,
+                                         {options.input.row, options.input.column});
     rows.pairs = std::move(pairs.pairs);
     rows.warnings.insert(rows.warnings.end(), pairs.warnings.begin(), pairs.warnings.end());
   }

@@ -198,6 +198,13 @@ TEST(KeyedPairs, KeepTheOrderAndLeaveOutUnknownOnes) {
             "p.csv: 1 of 3 pairs have keys without data and are left out (row 'eve' in line 3)");
 }
 
+TEST(KeyedPairs, AreReadByTheirHeader) {
+  const TemporaryFolder folder;
+  const Keys rows({"ann", "bob"}), cols({"x", "y z"});
+  EXPECT_EQ(read_pairs(folder.write("p.csv", "rating,film,user\n5,y z,bob\n"), rows, cols).pairs,
+            (std::vector<std::pair<Index, Index>>{{1, 1}}));
+}
+
 TEST(KeyedPairs, NeedNoHeader) {
   const TemporaryFolder folder;
   const Keys rows({"ann", "bob"}), cols({"x", "y z"});

@@ -71,10 +71,17 @@ UDV_EXPORT EntriesFile read_entries_file(const std::filesystem::path& path,
 UDV_EXPORT Entries read_entries(const std::filesystem::path& path,
                                 const EntriesOptions& options = {});
 
+/// Headers of the columns of pairs. Where the file has none of these, its header decides, as for
+/// triplets; else they are the first two.
+struct PairColumns {
+  std::string row = {}, column = {};
+};
+
 /// Index pairs `row, column` (further columns are ignored), counted from `base`; each must lie
 /// inside rows x cols. Same grammar as text triplets. Returned 0-based, in the file's order.
 UDV_EXPORT std::vector<std::pair<Index, Index>> read_pairs(const std::filesystem::path& path,
-                                                           int base, Index rows, Index cols);
+                                                           int base, Index rows, Index cols,
+                                                           const PairColumns& columns = {});
 
 /// The same by keys, where there are any.
 struct PairsFile {
@@ -82,7 +89,7 @@ struct PairsFile {
   std::vector<std::string> warnings;  ///< pairs with keys that nobody knows are left out
 };
 UDV_EXPORT PairsFile read_pairs(const std::filesystem::path& path, const Keys& rows,
-                                const Keys& cols);
+                                const Keys& cols, const PairColumns& columns = {});
 
 /// "7", "8", ... as keys: those of a matrix that is counted from `base`.
 UDV_EXPORT Keys number_keys(Index count, int base);
