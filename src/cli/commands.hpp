@@ -7,6 +7,7 @@ namespace udv::cli {
 
 Command demo_command();
 Command complete_command();
+Command fold_in_command();
 Command sense_command();
 Command phase_command();
 Command ptycho_command();

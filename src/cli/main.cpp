@@ -17,6 +17,7 @@ struct Listed {
 constexpr Listed kCommands[] = {
     {demo_command, "udv demo"},
     {complete_command, "udv complete ratings.csv --predict pairs.csv --out ratings"},
+    {fold_in_command, "udv fold-in ratings new-users.csv --recommend 10 --out new"},
     {sense_command, "udv sense A.npy b.npy --shape 40,30"},
     {phase_command, "udv phase A.npy b.npy --out phase"},
     {ptycho_command, "udv ptycho data.mat --setup microscope.toml --out image"},

@@ -5,6 +5,7 @@
 #include "entries_builder.hpp"
 #include "text.hpp"
 #include "udv/io/npy.hpp"
+#include "udv/io/variables.hpp"
 
 namespace udv::io::detail {
 namespace {
@@ -77,13 +78,53 @@ EntriesFile dense_entries(const MatrixFrame& frame, const std::vector<double>& v
   return file;
 }
 
-EntriesFile read_dense(const std::filesystem::path& path, const EntriesOptions& options) {
-  const std::string name = path.string();
-  const Array array = read_npy(path);
+namespace {
+
+EntriesFile from_array(const std::string& name, const Array& array, const EntriesOptions& options) {
   require<IoError>(array.shape.size() == 2, name, ": array of shape ", shape_text(array.shape),
                    " found, a matrix (2 dimensions) expected");
   require_sizes(name, array.shape[0], array.shape[1], options);
-  return dense_entries({name, 0, array.shape[0], array.shape[1], options.symmetric}, array.values);
+  EntriesFile file =
+      dense_entries({name, 0, array.shape[0], array.shape[1], options.symmetric}, array.values);
+  file.form.is_table = true;
+  return file;
+}
+
+/// The name of the array that was asked for, or of the only matrix.
+std::string matrix_name(const VariableFile& file, const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  std::string found, all;
+  int matrices = 0;
+  for (const Variable& variable : file.variables()) {
+    all += (all.empty() ? "" : ", ") + variable_text(variable);
+    if (!variable.is_numeric || variable.shape.size() != 2) continue;
+    found = variable.name;
+    ++matrices;
+  }
+  require<IoError>(matrices == 1, file.path().string(), ": ", all.empty() ? "no array" : all,
+                   " found, one matrix expected (the option value names it)");
+  return found;
+}
+
+Array real_part(const std::string& name, ComplexArray array) {
+  require<IoError>(!array.is_complex, name, ": complex numbers found, real ones expected");
+  Array real{std::move(array.shape), {}};
+  real.values.reserve(array.values.size());
+  for (const auto& value : array.values) real.values.push_back(value.real());
+  return real;
+}
+
+}  // namespace
+
+EntriesFile read_dense(const std::filesystem::path& path, const EntriesOptions& options) {
+  return from_array(path.string(), read_npy(path), options);
+}
+
+EntriesFile read_dense_variable(const std::filesystem::path& path, const EntriesOptions& options) {
+  const VariableFile file(path);
+  const std::string variable = matrix_name(file, options.value);
+  const std::string name = path.string() + ": " + variable;
+  return from_array(name, real_part(name, file.read(variable)), options);
 }
 
 }  // namespace udv::io::detail

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "core/require.hpp"
 #include "text.hpp"
@@ -29,9 +30,30 @@ bool comes_before(const Record& a, const Record& b) {
   return a.line < b.line;
 }
 
+/// Moves records to the places of their rows; start[i] is the first of row i.
+std::vector<std::size_t> group_by_row(std::vector<Record>& records, std::size_t rows) {
+  std::vector<std::size_t> start(rows + 1);
+  for (const Record& record : records) ++start[static_cast<std::size_t>(record.row) + 1];
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  std::vector<std::size_t> next(start.begin(), start.end() - 1);
+  std::vector<Record> grouped(records.size());
+  for (const Record& record : records)
+    grouped[next[static_cast<std::size_t>(record.row)]++] = record;
+  records = std::move(grouped);
+  return start;
+}
+
+/// Rows first, in linear time where there are not too many; then each by itself.
 void sort_records(std::vector<Record>& records) {
   if (std::is_sorted(records.begin(), records.end(), comes_before)) return;
-  std::sort(records.begin(), records.end(), comes_before);
+  std::int32_t last = 0;
+  for (const Record& record : records) last = std::max(last, record.row);
+  const auto rows = static_cast<std::size_t>(last) + 1;
+  if (rows > records.size()) return std::sort(records.begin(), records.end(), comes_before);
+  const std::vector<std::size_t> start = group_by_row(records, rows);
+  for (std::size_t i = 0; i < rows; ++i)
+    std::sort(records.begin() + static_cast<std::ptrdiff_t>(start[i]),
+              records.begin() + static_cast<std::ptrdiff_t>(start[i + 1]), comes_before);
 }
 
 void fold_below_diagonal(std::vector<Record>& records) {
@@ -42,10 +64,16 @@ void fold_below_diagonal(std::vector<Record>& records) {
   }
 }
 
+std::string line_text(int base, const Keys* keys, Index index) {
+  return keys == nullptr || keys->empty() ? message(index + base) : in_quotes((*keys)[index]);
+}
+
 /// The position as the file has it, before any swap.
-std::string place_in_file(int base, const Record& record) {
-  return record.mirrored ? position_text(base, record.col, record.row)
-                         : position_text(base, record.row, record.col);
+std::string place_in_file(const MatrixFrame& frame, const Record& record) {
+  const Index row = record.mirrored ? record.col : record.row;
+  const Index col = record.mirrored ? record.row : record.col;
+  return message("(", line_text(frame.base, frame.row_keys, row), ", ",
+                 line_text(frame.base, frame.col_keys, col), ")");
 }
 
 [[noreturn]] void fail_on_conflict(const MatrixFrame& frame, const Record& a, const Record& b) {
@@ -54,8 +82,8 @@ std::string place_in_file(int base, const Record& record) {
   const bool mirror_images = a.mirrored != b.mirrored;
   throw IoError(message(
       frame.name, ":", second.line, ": ", mirror_images ? "the file is not symmetric: " : "",
-      place_in_file(frame.base, second), " has value ", exact_text(second.value), " but ",
-      place_in_file(frame.base, first), " has ", exact_text(first.value), " in line ", first.line,
+      place_in_file(frame, second), " has value ", exact_text(second.value), " but ",
+      place_in_file(frame, first), " has ", exact_text(first.value), " in line ", first.line,
       mirror_images ? ", equal values expected" : ", one value expected"));
 }
 
@@ -75,7 +103,8 @@ std::size_t merge_repeats(const MatrixFrame& frame, std::vector<Record>& records
   return repeats;
 }
 
-Entries to_entries(const std::vector<Record>& records, Index rows, Index cols, bool symmetric) {
+Entries to_entries(const std::vector<Record>& records, Index rows, Index cols, bool symmetric,
+                   const std::vector<double>& weights = {}) {
   Entries entries{rows, cols, symmetric, {}, {}, {}};
   entries.row.reserve(records.size());
   entries.col.reserve(records.size());
@@ -84,6 +113,7 @@ Entries to_entries(const std::vector<Record>& records, Index rows, Index cols, b
     entries.row.push_back(record.row);
     entries.col.push_back(record.col);
     entries.value.push_back(record.value);
+    if (!weights.empty()) entries.weight.push_back(weights[record.line]);
   }
   return entries;
 }
@@ -120,11 +150,13 @@ bool equal_mirror_images(double a, double b) {
   return std::abs(a - b) <= kRelativeTolerance * std::max(std::abs(a), std::abs(b));
 }
 
-EntriesFile assemble(const MatrixFrame& frame, std::vector<Record> records) {
+EntriesFile assemble(const MatrixFrame& frame, std::vector<Record> records,
+                     const std::vector<double>& weights) {
   if (frame.symmetric) fold_below_diagonal(records);
   sort_records(records);
   const std::size_t repeats = merge_repeats(frame, records);
-  EntriesFile file{to_entries(records, frame.rows, frame.cols, frame.symmetric), frame.base, {}};
+  EntriesFile file{
+      to_entries(records, frame.rows, frame.cols, frame.symmetric, weights), frame.base, {}};
   if (repeats > 0) {
     file.warnings.push_back(message(frame.name, ": ", count_text(repeats, "repeated line"),
                                     " with equal values found, each entry kept once"));

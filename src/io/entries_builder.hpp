@@ -27,6 +27,8 @@ struct MatrixFrame {
   Index rows = 0;
   Index cols = 0;
   bool symmetric = false;
+  const Keys* row_keys = nullptr;  ///< names for messages, where there are any
+  const Keys* col_keys = nullptr;
 };
 
 /// "(3, 4)" as the file counts.
@@ -46,17 +48,25 @@ bool equal_mirror_images(double a, double b);
 /// Sorts by (row, col), keeps repeats with one value once (and warns), refuses repeats with
 /// different values. Where the frame is symmetric, (i, j) and (j, i) are one entry, stored with
 /// row <= col. O(n log n); already sorted records cost O(n).
-EntriesFile assemble(const MatrixFrame& frame, std::vector<Record> records);
+/// `weights`, where there are any, by line of the file.
+EntriesFile assemble(const MatrixFrame& frame, std::vector<Record> records,
+                     const std::vector<double>& weights = {});
 
 /// Lists every entry of a symmetric matrix at both of its places.
 Entries expand_symmetric(const Entries& entries);
 
 // The readers behind read_entries_file, one per format.
+EntriesFile read_text_entries(const std::string& name, std::string text,
+                              const EntriesOptions& options);
 EntriesFile read_triplets(const std::string& name, std::string_view text,
                           const EntriesOptions& options);
+EntriesFile read_table(const std::string& name, std::string_view text,
+                       const EntriesOptions& options);
 EntriesFile read_matrix_market(const std::string& name, std::string_view text,
                                const EntriesOptions& options);
 EntriesFile read_dense(const std::filesystem::path& path, const EntriesOptions& options);
+/// The array of an .npz, .mat or HDF5 file: the one called options.value, or the only matrix.
+EntriesFile read_dense_variable(const std::filesystem::path& path, const EntriesOptions& options);
 
 /// Does the text start with %%MatrixMarket, in any case?
 bool has_matrix_market_banner(std::string_view text);

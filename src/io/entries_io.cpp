@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/io/entries_io.hpp"
 
+#include "core/require.hpp"
 #include "entries_builder.hpp"
 #include "names.hpp"
 #include "udv/io/file.hpp"
@@ -14,18 +15,31 @@ std::string format_of(const std::filesystem::path& path) {
   return extension == ".gz" ? detail::lower_case(path.stem().extension().string()) : extension;
 }
 
+// Arrays have no columns to choose from.
+void require_no_columns(const std::filesystem::path& path, const EntriesOptions& options) {
+  const bool none = options.row.empty() && options.column.empty() && options.weight.empty() &&
+                    options.std.empty();
+  require<IoError>(none, path.string(),
+                   ": columns for row, column, weight or std go with text, not with an array");
+}
+
 }  // namespace
 
 EntriesFile read_entries_file(const std::filesystem::path& path, const EntriesOptions& options) {
   detail::validate(options);
   const std::string format = format_of(path);
+  const bool named = format == ".npz" || format == ".mat" || format == ".h5" || format == ".hdf5";
+  if (named || format == ".npy") require_no_columns(path, options);
   if (format == ".npy") return detail::read_dense(path, options);
-  const std::string text = read_bytes(path);
+  if (named) return detail::read_dense_variable(path, options);
+  std::string text = read_bytes(path);
   // By content too: as triplets, the sizes of a renamed .mtx file would pass for an entry.
   if (format == ".mtx" || detail::has_matrix_market_banner(text)) {
-    return detail::read_matrix_market(path.string(), text, options);
+    EntriesFile file = detail::read_matrix_market(path.string(), text, options);
+    file.form.is_table = true;
+    return file;
   }
-  return detail::read_triplets(path.string(), text, options);
+  return detail::read_text_entries(path.string(), std::move(text), options);
 }
 
 Entries read_entries(const std::filesystem::path& path, const EntriesOptions& options) {

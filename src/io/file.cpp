@@ -11,6 +11,7 @@
 #include <random>
 #include <system_error>
 
+#include "atomic_file.hpp"
 #include "core/require.hpp"
 #include "gzip.hpp"
 #include "names.hpp"
@@ -80,6 +81,14 @@ fs::path later_place(const fs::path& path) {
   return result;
 }
 
+// A rename would replace a device such as /dev/null by a plain file.
+void require_place_for_file(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  require<IoError>(!fs::exists(status) || fs::is_regular_file(status), later_place(path).string(),
+                   ": a folder or device found, a regular file or a new name expected");
+}
+
 void write_stream(const fs::path& file, std::string_view bytes, const fs::path& named) {
   Stream stream = open_stream(file, "wbx", named);
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size();
@@ -111,13 +120,43 @@ std::string read_start(const fs::path& path, std::size_t count) {
   return bytes;
 }
 
+struct AtomicFile::Parts {
+  explicit Parts(const fs::path& path)
+      : path(path),
+        named(later_place(path)),
+        temporary(temporary_name_beside(path)),
+        stream(open_stream(temporary.path, "wbx", named)) {}
+
+  fs::path path, named;
+  TemporaryFile temporary;
+  Stream stream;
+};
+
+AtomicFile::AtomicFile(const fs::path& path) {
+  require_place_for_file(path);
+  parts_ = std::make_unique<Parts>(path);
+}
+
+AtomicFile::~AtomicFile() = default;
+
+void AtomicFile::append(std::string_view bytes) {
+  const std::size_t written = std::fwrite(bytes.data(), 1, bytes.size(), parts_->stream.get());
+  require<IoError>(written == bytes.size(), parts_->named.string(), ": writing ", bytes.size(),
+                   " bytes failed: ", std::strerror(errno));
+}
+
+void AtomicFile::finish() {
+  const bool closed = std::fclose(parts_->stream.release()) == 0;
+  require<IoError>(closed, parts_->named.string(), ": writing failed: ", std::strerror(errno));
+  std::error_code error;
+  fs::rename(parts_->temporary.path, parts_->path, error);
+  require<IoError>(!error, parts_->named.string(), ": cannot be written: ", error.message());
+}
+
 void write_atomically(const fs::path& path, std::string_view bytes) {
   const fs::path named = later_place(path);
-  // A rename would replace a device such as /dev/null by a plain file.
+  require_place_for_file(path);
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  require<IoError>(!fs::exists(status) || fs::is_regular_file(status), named.string(),
-                   ": a folder or device found, a regular file or a new name expected");
   const TemporaryFile temporary(temporary_name_beside(path));
   write_stream(temporary.path, bytes, named);
   fs::rename(temporary.path, path, error);

@@ -42,20 +42,33 @@ ComplexArray read_complex_npy(const std::filesystem::path& path) {
   return detail::decode_complex_npy(path.string(), detail::parse_npy_header(path.string(), bytes));
 }
 
-template <typename Scalar>
-std::string npy_bytes(const std::vector<Index>& shape, const Scalar* values) {
+namespace {
+
+std::string start_bytes(const std::string& descr, const std::vector<Index>& shape) {
   constexpr std::size_t kPreamble = 10;
   constexpr std::size_t kAlignment = 64;  // the format wants the data aligned
-  std::string header = header_text(descr_of<Scalar>(), shape);
+  std::string header = header_text(descr, shape);
   const std::size_t unpadded = kPreamble + header.size() + 1;
   header.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
   header += '\n';
-  const std::optional<std::size_t> count = detail::element_count(shape);
-  require(count && header.size() < 65536, "npy_bytes: shape ", shape_text(shape), " is too large");
+  require(detail::element_count(shape) && header.size() < 65536, "npy_bytes: shape ",
+          shape_text(shape), " is too large");
   std::string bytes("\x93NUMPY\x01\x00", 8);
   bytes += static_cast<char>(header.size() & 255);
   bytes += static_cast<char>(header.size() >> 8);
-  bytes += header;
+  return bytes + header;
+}
+
+}  // namespace
+
+std::string detail::npy_start(const std::vector<Index>& shape) {
+  return start_bytes(descr_of<double>(), shape);
+}
+
+template <typename Scalar>
+std::string npy_bytes(const std::vector<Index>& shape, const Scalar* values) {
+  std::string bytes = start_bytes(descr_of<Scalar>(), shape);
+  const std::optional<std::size_t> count = detail::element_count(shape);
   bytes.append(reinterpret_cast<const char*>(values), *count * sizeof(Scalar));
   return bytes;
 }

@@ -23,6 +23,9 @@ constexpr char kNativeOrder = std::endian::native == std::endian::little ? '<' :
 /// More than any header of arrays of numbers has: enough to describe an array by its first bytes.
 constexpr std::size_t kLongestNpyHeader = 1 << 20;
 
+/// The bytes of an .npy file before its numbers, float64 in C order.
+std::string npy_start(const std::vector<Index>& shape);
+
 /// Splits an .npy file into header and data. Throws IoError that starts with `name`.
 NpyFile parse_npy_header(const std::string& name, std::string_view bytes);
 

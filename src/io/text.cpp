@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
+
+#include "names.hpp"
 
 namespace udv::io::detail {
 namespace {
@@ -34,6 +37,17 @@ std::size_t closing_quote(std::string_view text, std::size_t at) {
   std::size_t end = text.find('"', at + 1);
   while (end != text.npos && text.substr(end + 1).starts_with('"')) end = text.find('"', end + 2);
   return end;
+}
+
+/// Separators outside of quotes, and one more.
+std::size_t count_fields(std::string_view line, char separator) {
+  std::size_t count = 1;
+  bool quoted = false;
+  for (const char c : line) {
+    quoted ^= c == '"';
+    count += c == separator && !quoted;
+  }
+  return count;
 }
 
 struct Field {
@@ -77,9 +91,41 @@ Parsed parse_number(std::string_view field) {
   return parsed;
 }
 
+/// Up to nine digits, then the separator; moves behind both.
+bool take_index(const char*& at, const char* end, char separator, std::int32_t& index) {
+  constexpr std::ptrdiff_t kDigits = 9;
+  const char* const start = at;
+  std::int32_t value = 0;
+  while (at != end && at - start < kDigits && '0' <= *at && *at <= '9')
+    value = 10 * value + (*at++ - '0');
+  index = value;
+  return at != start && at != end && *at++ == separator;
+}
+
+/// Short decimals such as -3.25: digits and a power of ten that doubles hold exactly, so that one
+/// division rounds correctly.
+bool parse_short_decimal(const char* at, const char* end, double& value) {
+  constexpr double kPowers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const bool negative = at != end && *at == '-';
+  at += negative;
+  if (end - at > 15 || at == end || *at < '0' || *at > '9') return false;
+  std::int64_t digits = 0;
+  while (at != end && '0' <= *at && *at <= '9') digits = 10 * digits + (*at++ - '0');
+  const bool point = at != end && *at == '.';
+  at += point;
+  const char* const fraction = at;
+  while (at != end && '0' <= *at && *at <= '9') digits = 10 * digits + (*at++ - '0');
+  const double magnitude = static_cast<double>(digits) / kPowers[at - fraction];
+  value = negative ? -magnitude : magnitude;
+  return at == end;
+}
+
 [[noreturn]] void fail_on_text(const LineReader& line, std::string_view field,
                                std::string_view what) {
   if (field.empty()) line.fail("empty field found, a ", what, " expected");
+  if (has_decimal_comma(field))
+    line.fail(in_quotes(field), " found, a ", what, " with a decimal point expected");
   line.fail("text where a number belongs: ", in_quotes(field), " found, a ", what, " expected");
 }
 
@@ -115,6 +161,14 @@ std::size_t utf8_length(std::string_view text) {
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
+    // Most text is ASCII: eight bytes at once.
+    std::uint64_t bytes = 0;
+    while (text.size() >= sizeof bytes) {
+      std::memcpy(&bytes, text.data(), sizeof bytes);
+      if (bytes & 0x8080808080808080u) break;
+      text.remove_prefix(sizeof bytes);
+    }
+    if (text.empty()) break;
     const std::size_t length = utf8_length(text);
     if (length == 0) return false;
     text.remove_prefix(length);
@@ -144,6 +198,11 @@ bool LineReader::next() {
   if (line_.ends_with('\r')) line_.remove_suffix(1);
   ++number_;
   return true;
+}
+
+std::size_t LineReader::lines_left() const {
+  const auto newlines = static_cast<std::size_t>(std::count(rest_.begin(), rest_.end(), '\n'));
+  return std::min(newlines + 2, rest_.size() / 6 + 2);
 }
 
 bool LineReader::next_content() {
@@ -189,8 +248,61 @@ void split_fields(const LineReader& line, char separator, std::vector<std::strin
   }
 }
 
+std::string unescaped(const LineReader& line, std::string_view field) {
+  const bool quoted = field.data() > line.text().data() && field.data()[-1] == '"';
+  std::string text(field);
+  if (!quoted) return text;
+  for (std::size_t at = 0; (at = text.find("\"\"", at)) != text.npos; ++at) text.erase(at, 1);
+  return text;
+}
+
+char find_separator(const LineReader& lines) {
+  const FirstField first = first_field(lines.text());
+  LineReader ahead = lines;
+  const bool more = ahead.next_content();
+  if (is_number(first.text)) return first.separator;
+  // A header's words may contain blanks: "user id,item id,rating".
+  const FirstField second = first_field(more ? ahead.text() : lines.text());
+  if (is_number(second.text)) return second.separator;
+  char best = ' ';
+  std::size_t most = 1;
+  for (const char separator : {'\t', ',', ';'}) {
+    const std::size_t count = count_fields(lines.text(), separator);
+    if (count <= most || (more && count_fields(ahead.text(), separator) != count)) continue;
+    most = count;
+    best = separator;
+  }
+  return most > 1 || !more ? best : second.separator;
+}
+
+std::string as_utf8(std::string text) {
+  if (is_utf8(text)) return text;
+  std::string result;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x80) result += static_cast<char>(0xC0 | code >> 6);
+    result += static_cast<char>(code < 0x80 ? code : 0x80 | (code & 0x3F));
+  }
+  return result;
+}
+
+bool is_missing(std::string_view field) {
+  if (field.size() > 4) return false;
+  const std::string word = lower_case(std::string(field));
+  return word.empty() || word == "na" || word == "n/a" || word == "nan" || word == "null" ||
+         word == "?";
+}
+
 bool is_number(std::string_view field) {
   return parse_number(field).whole_field;
+}
+
+bool has_decimal_comma(std::string_view field) {
+  const std::size_t comma = field.find(',');
+  if (comma == field.npos) return false;
+  std::string point(field);
+  point[comma] = '.';
+  return parse_number(point).whole_field;
 }
 
 bool parse_finite(std::string_view field, double& value) {
@@ -200,6 +312,8 @@ bool parse_finite(std::string_view field, double& value) {
 }
 
 double parse_value(const LineReader& line, std::string_view field, std::string_view what) {
+  double value = 0;
+  if (parse_short_decimal(field.data(), field.data() + field.size(), value)) return value;
   const Parsed parsed = parse_number(field);
   if (!parsed.whole_field) fail_on_text(line, field, what);
   if (parsed.out_of_range) {
@@ -209,6 +323,16 @@ double parse_value(const LineReader& line, std::string_view field, std::string_v
     line.fail(what, " ", in_quotes(field), " found, a finite number expected");
   }
   return parsed.value;
+}
+
+bool parse_plain_triplet(std::string_view line, char separator, std::int32_t& row,
+                         std::int32_t& col, double& value) {
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  if (!take_index(at, end, separator, row) || !take_index(at, end, separator, col)) return false;
+  if (parse_short_decimal(at, end, value)) return true;
+  const auto [stop, error] = std::from_chars(at, end, value);
+  return error == std::errc() && stop == end && std::isfinite(value);
 }
 
 std::int32_t parse_index(const LineReader& line, std::string_view field, std::string_view what) {

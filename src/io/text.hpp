@@ -38,6 +38,8 @@ class LineReader {
   std::string_view text() const { return line_; }
   std::int64_t number() const { return number_; }  ///< counted from 1
   const std::string& name() const { return name_; }
+  /// This one and those that follow: at most what the text can hold, "1 1 1" being the shortest.
+  std::size_t lines_left() const;
 
   /// Throws IoError "name:number: ...".
   template <typename... Parts>
@@ -67,14 +69,36 @@ char table_separator(std::string_view line);
 /// counts, except between blanks. Throws IoError where a quote is not closed.
 void split_fields(const LineReader& line, char separator, std::vector<std::string_view>& fields);
 
+/// A field of the current line as it was meant: a doubled quote inside of quotes is one.
+std::string unescaped(const LineReader& line, std::string_view field);
+
+/// The separator of a table: the one that follows the first field of the first line of data, which
+/// may be the second line. Where neither starts with a number, the one that gives both lines the
+/// same and the largest number of fields. `lines` stands at the first line.
+char find_separator(const LineReader& lines);
+
+/// Bytes that are no UTF-8 are taken for Latin-1 and turned into UTF-8.
+std::string as_utf8(std::string text);
+
+/// Nothing, NA, N/A, NaN, null or ?, in any case: the value is not known.
+bool is_missing(std::string_view field);
+
 /// True for everything parse_value can at least understand: inf and 1e999 are numbers too.
 bool is_number(std::string_view field);
+
+/// "3,5": a number but for its comma.
+bool has_decimal_comma(std::string_view field);
 
 /// A finite number; false where the field is none.
 bool parse_finite(std::string_view field, double& value);
 
 /// A finite number. Throws IoError that names line, field and `what` was expected.
 double parse_value(const LineReader& line, std::string_view field, std::string_view what);
+
+/// "12,7,3.5" and nothing else: two indices and a number. False where the line is of another form,
+/// which says nothing about its being right. The fast way for most lines of most files.
+bool parse_plain_triplet(std::string_view line, char separator, std::int32_t& row,
+                         std::int32_t& col, double& value);
 
 /// A whole number from 0 to 2^31 - 1; 3.0 and 1e3 are whole too.
 std::int32_t parse_index(const LineReader& line, std::string_view field, std::string_view what);

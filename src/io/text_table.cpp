@@ -14,26 +14,11 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == line.npos;
 }
 
-// Latin-1, where every byte is the character of its number, as UTF-8.
-std::string from_latin1(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code >= 0x80) result += static_cast<char>(0xC0 | code >> 6);
-    result += static_cast<char>(code < 0x80 ? code : 0x80 | (code & 0x3F));
-  }
-  return result;
-}
-
-std::string read_text(const std::filesystem::path& path) {
-  std::string text = read_bytes(path);
-  return detail::is_utf8(text) ? text : from_latin1(text);
-}
-
 }  // namespace
 
 TextTable::TextTable(const std::filesystem::path& path)
-    : name_(path.string()), text_(std::make_shared<const std::string>(read_text(path))) {
+    : name_(path.string()),
+      text_(std::make_shared<const std::string>(detail::as_utf8(read_bytes(path)))) {
   require<IoError>(text_->find('\0') == text_->npos, name_,
                    ": binary data found (a zero byte), lines of text expected");
   detail::LineReader lines(name_, *text_);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "core/parse.hpp"
 #include "core/require.hpp"
 #include "entries_builder.hpp"
-#include "table.hpp"
+#include "keyed_triplets.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::io {
@@ -13,7 +14,9 @@ namespace {
 /// Entries with the indices of the file, and what is known once all are read.
 struct Triplets {
   std::vector<Record> records;
+  std::vector<double> weights;  // by line; empty: none
   bool has_zero = false;
+  bool has_keys = false;  // reading stopped at one: all of them are keys
   std::int32_t max_row = 0;
   std::int32_t max_col = 0;
 };
@@ -28,33 +31,78 @@ std::int32_t parse_index_from(const Table& table, std::size_t k, std::int32_t ba
   return index;
 }
 
-Record parse_record(const Table& table, std::int32_t base) {
+/// A word, or a whole number beyond 32 bits: no index, but a key like any other. Fractions and
+/// negative numbers are none: their column is hardly one of keys.
+bool is_key(std::string_view field) {
+  if (field.empty()) return false;
+  if (!is_number(field)) return true;
+  return field.size() > 9 && field.find_first_not_of("0123456789") == field.npos;
+}
+
+bool is_small_index(std::string_view field) {
+  std::int32_t index = -1;
+  return parse_all(field, index) && index >= 0;
+}
+
+Record parse_record(const Table& table, const TripletColumns& columns, std::int32_t base) {
   Record record;
-  record.row = parse_index_from(table, 0, base, "row index");
-  record.col = parse_index_from(table, 1, base, "column index");
-  record.value = parse_value(table.line(), table.field(2), "value");
+  record.row = parse_index_from(table, columns.row, base, "row index");
+  record.col = parse_index_from(table, columns.col, base, "column index");
+  record.value = parse_value(table.line(), table.field(columns.value), "value");
   record.line = static_cast<std::uint64_t>(table.line().number());
   return record;
 }
 
-/// Never more than the text can hold: its shortest line is "1 1 1\n".
-std::size_t estimated_lines(std::string_view text) {
-  const auto newlines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  return std::min(newlines + 1, text.size() / 6 + 1);
+bool has_key(const Table& table, const TripletColumns& columns) {
+  for (const std::size_t k : {columns.row, columns.col})
+    if (!is_small_index(table.field(k)) && is_key(table.field(k))) return true;
+  return false;
 }
 
-Triplets parse_triplets(Table& table, std::string_view text, IndexBase base) {
+/// The first three columns of three, as in most files.
+bool are_plain(const Table& table, const TripletColumns& columns) {
+  return table.width() == 3 && columns.row == 0 && columns.col == 1 && columns.value == 2;
+}
+
+void add(Triplets& triplets, const Record& record) {
+  triplets.has_zero |= record.row == 0 || record.col == 0;
+  triplets.max_row = std::max(triplets.max_row, record.row);
+  triplets.max_col = std::max(triplets.max_col, record.col);
+  triplets.records.push_back(record);
+}
+
+/// Stops at the first key unless `only_indices`.
+Triplets parse_triplets(Table table, const TripletColumns& columns, IndexBase base,
+                        bool only_indices) {
+  const bool plain = are_plain(table, columns);
+  const std::int32_t first = base == IndexBase::kOne ? 1 : 0;
   Triplets triplets;
-  triplets.records.reserve(estimated_lines(text));
-  while (table.next()) {
-    const Record record = parse_record(table, base == IndexBase::kOne ? 1 : 0);
-    triplets.has_zero |= record.row == 0 || record.col == 0;
-    triplets.max_row = std::max(triplets.max_row, record.row);
-    triplets.max_col = std::max(triplets.max_col, record.col);
-    triplets.records.push_back(record);
+  triplets.records.reserve(table.line().lines_left());
+  while (table.next_line()) {
+    Record record;
+    const LineReader& line = table.line();
+    if (plain &&
+        parse_plain_triplet(line.text(), table.separator(), record.row, record.col, record.value) &&
+        record.row >= first && record.col >= first) {
+      record.line = static_cast<std::uint64_t>(line.number());
+      add(triplets, record);
+      continue;
+    }
+    table.split();
+    triplets.has_keys = !only_indices && has_key(table, columns);
+    if (triplets.has_keys) return triplets;
+    add(triplets, parse_record(table, columns, first));
+    if (columns.weight) add_weight(table, columns, triplets.weights);
   }
   if (triplets.records.empty()) table.fail_without_data();
   return triplets;
+}
+
+/// Most lines of the matrix would be empty, and there are many of them.
+bool is_sparse(const Triplets& triplets) {
+  constexpr std::size_t kAlwaysFew = 100'000, kLinesPerEntry = 10;
+  const auto largest = static_cast<std::size_t>(std::max(triplets.max_row, triplets.max_col));
+  return largest > kAlwaysFew && largest > kLinesPerEntry * triplets.records.size();
 }
 
 int base_of(const Triplets& triplets, IndexBase base) {
@@ -89,30 +137,72 @@ void move_to_base_zero(const MatrixFrame& frame, std::vector<Record>& records) {
   }
 }
 
+EntriesFile from_indices(const std::string& name, Triplets triplets,
+                         const EntriesOptions& options) {
+  const MatrixFrame frame = frame_of(name, triplets, options);
+  move_to_base_zero(frame, triplets.records);
+  return assemble(frame, std::move(triplets.records), triplets.weights);
+}
+
+bool are_indices(const EntriesOptions& options) {
+  return options.base != IndexBase::kAuto || options.rows > 0 || options.cols > 0;
+}
+
+bool are_keys(const EntriesOptions& options) {
+  return options.keyed || options.known_rows != nullptr || options.known_cols != nullptr;
+}
+
+/// Keys that are no UTF-8 are Latin-1, as every other text of such a file.
+EntriesFile read_keys_of(const Table& table, std::string_view text, const TripletColumns& columns,
+                         const EntriesOptions& options) {
+  if (is_utf8(text)) return read_keyed_triplets(table, columns, options);
+  const std::string converted = as_utf8(std::string(text));
+  const Table again(table.line().name(), converted, {"row", "column", "value"});
+  return read_keyed_triplets(again, columns, options);
+}
+
+EntriesFile read_chosen(const Table& table, std::string_view text, const TripletColumns& columns,
+                        const EntriesOptions& options) {
+  if (are_keys(options)) return read_keys_of(table, text, columns, options);
+  const std::string& name = table.line().name();
+  Triplets triplets = parse_triplets(table, columns, options.base, are_indices(options));
+  if (triplets.has_keys) return read_keys_of(table, text, columns, options);
+  if (are_indices(options) || !is_sparse(triplets))
+    return from_indices(name, std::move(triplets), options);
+  return from_sparse_indices(name, std::move(triplets.records), triplets.weights, options);
+}
+
 }  // namespace
 
 EntriesFile read_triplets(const std::string& name, std::string_view text,
                           const EntriesOptions& options) {
-  Table table(name, text, {"row", "column", "value"});
-  Triplets triplets = parse_triplets(table, text, options.base);
-  const MatrixFrame frame = frame_of(name, triplets, options);
-  move_to_base_zero(frame, triplets.records);
-  EntriesFile file = assemble(frame, std::move(triplets.records));
-  const std::string ignored = table.ignored_columns();
+  const Table table(name, text, {"row", "column", "value"});
+  const TripletColumns columns = choose_columns(table, options);
+  EntriesFile file = read_chosen(table, text, columns, options);
+  const std::string ignored = table.ignored_columns(columns.used());
   if (!ignored.empty()) file.warnings.insert(file.warnings.begin(), message(name, ": ", ignored));
+  // Nobody has to be told that the first three columns are what they always are.
+  const bool usual = columns.row == 0 && columns.col == 1 && columns.value == 2 && !columns.weight;
+  const bool keyed = !file.row_keys.empty() && !table.header().empty();
+  if (columns.guessed ? !usual || keyed : usual && keyed)
+    file.notices.push_back(message(name, ": ", columns.text(table)));
+  file.form.separator = table.separator();
+  if (!table.header().empty()) file.form.corner = table.header()[columns.row];
   return file;
 }
 
 }  // namespace detail
 
 std::vector<std::pair<Index, Index>> read_pairs(const std::filesystem::path& path, int base,
-                                                Index rows, Index cols) {
+                                                Index rows, Index cols,
+                                                const PairColumns& columns) {
   const std::string text = read_bytes(path);
   detail::Table table(path.string(), text, {"row", "column"});
+  const auto [row_at, col_at] = detail::choose_pair_columns(table, columns);
   std::vector<std::pair<Index, Index>> pairs;
   while (table.next()) {
-    const Index row = detail::parse_index_from(table, 0, base, "row index") - base;
-    const Index col = detail::parse_index_from(table, 1, base, "column index") - base;
+    const Index row = detail::parse_index_from(table, row_at, base, "row index") - base;
+    const Index col = detail::parse_index_from(table, col_at, base, "column index") - base;
     if (row >= rows || col >= cols) {
       table.line().fail("pair ", detail::position_text(base, row, col), " found, a place inside ",
                         rows, " x ", cols, " expected (counted from ", base, ")");

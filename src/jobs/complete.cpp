@@ -9,6 +9,8 @@
 #include <tuple>
 
 #include "core/require.hpp"
+#include "jobs/complete_input.hpp"
+#include "jobs/fill.hpp"
 #include "jobs/recovery.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
@@ -17,23 +19,6 @@ namespace udv::jobs {
 namespace {
 
 constexpr Index kMostLines = 50'000'000;
-
-// What was read, with the names that messages use.
-struct Task {
-  CompleteInput names;
-  CompleteData data;
-  std::vector<std::string> warnings;
-
-  std::string name() const { return names.file.empty() ? "entries" : names.file; }
-};
-
-io::EntriesOptions reader_options(const CompleteOptions& options) {
-  io::EntriesOptions how;
-  how.base = options.base;
-  how.symmetric = options.symmetric != Symmetry::kOff;
-  if (options.shape) std::tie(how.rows, how.cols) = *options.shape;
-  return how;
-}
 
 void check_settings(const CompleteOptions& options) {
   const Centering center = options.method.center;
@@ -65,35 +50,8 @@ void check_entries(const std::string& path, const Entries& entries) {
   check_magnitude(path, largest);
 }
 
-bool is_matrix_market(const std::string& path) {
-  return path.ends_with(".mtx") || path.ends_with(".mtx.gz");
-}
-
-Task read_task(const CompleteInput& input, const CompleteOptions& options) {
-  Task task;
-  task.names = input;
-  io::EntriesFile file = io::read_entries_file(input.file, reader_options(options));
-  check_entries(input.file, file.entries);
-  if (!input.test.empty()) {
-    io::EntriesOptions how = reader_options(options);
-    // Matrix Market files count from 1 whatever the data do.
-    const bool counts_from_one = file.base == 1 || is_matrix_market(input.test);
-    how.base = counts_from_one ? io::IndexBase::kOne : io::IndexBase::kZero;
-    how.rows = file.entries.rows;
-    how.cols = file.entries.cols;
-    task.data.test = io::read_entries(input.test, how);
-  }
-  if (!input.predict.empty())
-    task.data.pairs =
-        io::read_pairs(input.predict, file.base, file.entries.rows, file.entries.cols);
-  task.data.entries = std::move(file.entries);
-  task.data.index_base = file.base;
-  task.warnings = std::move(file.warnings);
-  return task;
-}
-
 // Throws where the means that are asked for explain everything.
-void check_center(const Task& task, Centering mode) {
+void check_center(const CompleteTask& task, Centering mode) {
   if (mode == Centering::kNone || mode == Centering::kAuto) return;
   const Entries& entries = task.data.entries;
   const Entries rest = centered(entries, fit_biases(entries, mode));
@@ -103,12 +61,12 @@ void check_center(const Task& task, Centering mode) {
 }
 
 // row,column,value,determined; no value where the row or column has no data.
-std::string predictions_csv(const std::vector<Prediction>& predictions, int base) {
+std::string predictions_csv(const std::vector<Prediction>& predictions, const LineNames& names) {
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "row,column,value,determined\n");
   for (const Prediction& p : predictions) {
-    fmt::format_to(out, "{},{},", p.row + base, p.col + base);
+    fmt::format_to(out, "{},{},", names.row(p.row), names.col(p.col));
     if (p.has_data) fmt::format_to(out, "{:.17g}", p.value);
     fmt::format_to(out, ",{}\n", p.determined ? 1 : 0);
   }
@@ -126,8 +84,23 @@ void write_biases(const std::filesystem::path& path, const Recovery& recovery) {
                        {"cols", array(biases.col, recovery.cols)}});
 }
 
+// The completed table and the best unknown columns of each row.
+void write_tables(Run& run, const CompleteTask& task, const Recovery& recovery) {
+  const TableOutput& output = task.output;
+  const bool recommends = output.recommend > 0 && run.has_folder();
+  if (output.fill.empty() && !recommends) return;
+  const DeterminedEntries determined(recovery, task.data.entries);
+  const KnownRows known(task.data.entries);
+  const CompletedRows matrix = completed_rows(recovery, determined);
+  const LineNames names = task.line_names();
+  if (!output.fill.empty()) write_fill(output, matrix, known, task.data.form, names);
+  if (recommends)
+    write_recommendations(run.folder().file("recommendations.csv"), output.recommend, task.rows,
+                          matrix, known, names);
+}
+
 // Error on the test entries, predictions, and their files.
-std::vector<Prediction> use_answer(Run& run, const Task& task, Recovery& recovery) {
+std::vector<Prediction> use_answer(Run& run, const CompleteTask& task, Recovery& recovery) {
   const CompleteData& data = task.data;
   if (recovery.stop_reason == StopReason::kInterrupted) return {};
   if (data.test.size() > 0) {
@@ -138,11 +111,12 @@ std::vector<Prediction> use_answer(Run& run, const Task& task, Recovery& recover
           fmt::format("{} of {} test entries lie in rows or columns without data and are left out",
                       error.left_out, data.test.size()));
   }
+  write_tables(run, task, recovery);
   auto predictions = predict_entries(recovery, data.entries, data.pairs);
   if (!run.has_folder()) return predictions;
   if (!task.names.predict.empty() || !data.pairs.empty())
     io::write_atomically(run.folder().file("predictions.csv"),
-                         predictions_csv(predictions, data.index_base));
+                         predictions_csv(predictions, task.line_names()));
   if (recovery.center != Centering::kNone) write_biases(run.folder().file("center.npz"), recovery);
   return predictions;
 }
@@ -150,7 +124,8 @@ std::vector<Prediction> use_answer(Run& run, const Task& task, Recovery& recover
 using Places = std::vector<std::pair<Index, Index>>;
 
 // "3 (12), 7 (5), ...": the lines with the most of these places.
-std::string worst_lines(const Places& places, bool rows, int base) {
+template <typename NameOf>
+std::string worst_lines(const Places& places, bool rows, const NameOf& name) {
   constexpr size_t kShown = 5;
   std::map<Index, Index> counts;
   for (const auto& [i, j] : places) ++counts[rows ? i : j];
@@ -159,12 +134,13 @@ std::string worst_lines(const Places& places, bool rows, int base) {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   for (size_t n = 0; n < std::min(order.size(), kShown); ++n)
-    text += fmt::format("{}{} ({})", n ? ", " : "", order[n].first + base, order[n].second);
+    text += fmt::format("{}{} ({})", n ? ", " : "", name(order[n].first), order[n].second);
   return text + (order.size() > kShown ? ", ..." : "");
 }
 
 // row,column,value,expected of some entries.
-std::string outliers_csv(const CompleteData& data, const Recovery& recovery) {
+std::string outliers_csv(const CompleteData& data, const LineNames& names,
+                         const Recovery& recovery) {
   std::map<std::pair<Index, Index>, double> values;
   for (const auto& place : recovery.outliers) values[place] = 0;
   for (size_t t = 0; t < data.entries.value.size(); ++t) {
@@ -178,14 +154,15 @@ std::string outliers_csv(const CompleteData& data, const Recovery& recovery) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "row,column,value,expected\n");
   for (const auto& [place, value] : values)
-    fmt::format_to(out, "{},{},{:.17g},{:.17g}\n", place.first + data.index_base,
-                   place.second + data.index_base, value,
-                   recovery.predict(place.first, place.second));
+    fmt::format_to(out, "{},{},{:.17g},{:.17g}\n", names.row(place.first), names.col(place.second),
+                   value, recovery.predict(place.first, place.second));
   return fmt::to_string(text);
 }
 
 // Gross errors by name, and as a table beside the answer.
-void report_outliers(Run& run, const CompleteData& data, const Recovery& recovery) {
+void report_outliers(Run& run, const CompleteTask& task, const Recovery& recovery) {
+  const CompleteData& data = task.data;
+  const LineNames names = task.line_names();
   const Places& outliers = recovery.outliers;
   if (outliers.empty() || recovery.stop_reason == StopReason::kInterrupted) return;
   const double percent =
@@ -195,16 +172,17 @@ void report_outliers(Run& run, const CompleteData& data, const Recovery& recover
       "outliers.csv lists them",
       outliers.size(), recovery.measurements, percent,
       recovery.outliers_removed ? " and are left out" : ", and the answer suffers from them",
-      worst_lines(outliers, true, data.index_base), worst_lines(outliers, false, data.index_base)));
+      worst_lines(outliers, true, [&](Index i) { return names.row_text(i); }),
+      worst_lines(outliers, false, [&](Index j) { return names.col_text(j); })));
   for (const auto& [i, j] : outliers) {
     run.info().lists["outlier_rows"].push_back(std::int64_t{i + data.index_base});
     run.info().lists["outlier_columns"].push_back(std::int64_t{j + data.index_base});
   }
   if (run.has_folder())
-    io::write_atomically(run.folder().file("outliers.csv"), outliers_csv(data, recovery));
+    io::write_atomically(run.folder().file("outliers.csv"), outliers_csv(data, names, recovery));
 }
 
-CompleteResult complete_task(Task task, CompleteOptions options, Session& session) {
+CompleteResult complete_task(CompleteTask task, CompleteOptions options, Session& session) {
   options.method.seed = session.seed();
   check_center(task, options.method.center);
   OptionTable table;
@@ -215,14 +193,17 @@ CompleteResult complete_task(Task task, CompleteOptions options, Session& sessio
   if (indefinite) method.center = Centering::kNone;
   const Problem problem = completion(indefinite ? mirrored(task.data.entries) : task.data.entries);
   check_problem(problem, method);
+  check_output(task.output, task.data.entries.rows, task.data.entries.cols);
+  for (const std::string& notice : task.notices) session.notice(notice);
   Run run(session, "complete", table.config(), table.fingerprint());
   run.info().config["base"] = static_cast<std::int64_t>(task.data.index_base);
   run.info().index_base = task.data.index_base;
   for (const std::string& warning : task.warnings) run.warn(warning);
   Recovery recovery = solve(run, problem, method);
   if (indefinite) recovery = unmirrored(symmetrised(std::move(recovery)), task.data.entries);
-  report_outliers(run, task.data, recovery);
-  warn_about(run, recovery);
+  report_outliers(run, task, recovery);
+  warn_about(run, recovery, task.line_names());
+  write_keys(run, task.line_names());
   CompleteResult result;
   result.predictions = use_answer(run, task, recovery);
   static_cast<RecoveryResult<double>&>(result) = finish(run, std::move(recovery));
@@ -234,7 +215,7 @@ CompleteResult complete_task(Task task, CompleteOptions options, Session& sessio
 void describe(OptionTable& table, CompleteInput& input) {
   table
       .add("file", input.file,
-           "Known entries: .mtx, text triplets (.csv, .tsv, .txt), .npy with NaN; also .gz")
+           "Known entries: .mtx, text (.csv, .tsv, .txt), .npy, .npz, .mat, .h5; also .gz")
       .is_input()
       .called("FILE");
   table.add("test", input.test, "Entries to measure the error on (test_rmse)")
@@ -252,21 +233,29 @@ void describe(OptionTable& table, CompleteOptions& o) {
       {{"auto", io::IndexBase::kAuto}, {"0", io::IndexBase::kZero}, {"1", io::IndexBase::kOne}},
       "First index of the file");
   table.add("shape", o.shape, "Rows and columns of X").default_is("the largest indices");
+  describe(table, o.input);
+  describe(table, o.output);
   describe(table, o.method);
 }
 
 CompleteResult complete(const CompleteInput& input, const CompleteOptions& options,
                         Session& session) {
   check_settings(options);
-  return complete_task(read_task(input, options), options, session);
+  CompleteTask task = read_task(input, options);
+  check_entries(input.file, task.data.entries);
+  read_companions(options, task);
+  return complete_task(std::move(task), options, session);
 }
 
 CompleteResult complete(const CompleteData& data, const CompleteOptions& options,
                         Session& session) {
   check_settings(options);
   check_entries("entries", data.entries);
-  Task task;
+  CompleteTask task;
   task.data = data;
+  task.output = options.output;
+  check_keys(data);
+  read_companions(options, task);
   task.data.entries.symmetric = task.data.entries.symmetric || options.symmetric != Symmetry::kOff;
   return complete_task(std::move(task), options, session);
 }

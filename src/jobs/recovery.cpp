@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/instantiate.hpp"
 #include "core/require.hpp"
@@ -16,31 +17,37 @@ namespace {
 constexpr size_t kNamesShown = 10;
 constexpr size_t kBlocksShown = 5;
 
-std::string join(const std::vector<Index>& indices, int base) {
+using NameOf = std::function<std::string(Index)>;
+
+std::string join(const std::vector<Index>& indices, const NameOf& name) {
   std::string text;
   for (size_t i = 0; i < std::min(indices.size(), kNamesShown); ++i)
-    text += fmt::format("{}{}", i ? ", " : "", indices[i] + base);
+    text += (i ? ", " : "") + name(indices[i]);
   if (indices.size() > kNamesShown)
     text += fmt::format(", ... ({} in all, listed in run.json)", indices.size());
   return text;
 }
 
 // What the data leave open, by name: one line per kind.
-std::vector<std::string> undetermined_lines(const Undetermined& open, Index rank, int base) {
+std::vector<std::string> undetermined_lines(const Undetermined& open, Index rank,
+                                            const LineNames& names) {
+  const NameOf row = [&](Index i) { return names.row_text(i); };
+  const NameOf col = [&](Index j) { return names.col_text(j); };
   std::vector<std::string> lines;
-  const auto add = [&](const std::string& what, const char* kind, const std::vector<Index>& which) {
-    if (!which.empty()) lines.push_back(fmt::format("{} {} {}", kind, join(which, base), what));
+  const auto add = [&](const std::string& what, const char* kind, const NameOf& name,
+                       const std::vector<Index>& which) {
+    if (!which.empty()) lines.push_back(fmt::format("{} {} {}", kind, join(which, name), what));
   };
-  add("have no entries: nothing is predicted there", "rows", open.empty_rows);
-  add("have no entries: nothing is predicted there", "columns", open.empty_cols);
+  add("have no entries: nothing is predicted there", "rows", row, open.empty_rows);
+  add("have no entries: nothing is predicted there", "columns", col, open.empty_cols);
   const std::string few =
       fmt::format("have too few useful entries for rank {}: not determined by the data", rank);
-  add(few, "rows", open.rows);
-  add(few, "columns", open.cols);
+  add(few, "rows", row, open.rows);
+  add(few, "columns", col, open.cols);
   for (size_t i = 0; i < std::min(open.blocks.size(), kBlocksShown); ++i) {
     const auto& [rows, cols] = open.blocks[i];
-    std::string block = rows.empty() ? "" : "rows " + join(rows, base);
-    if (!cols.empty()) block += (block.empty() ? "columns " : ", columns ") + join(cols, base);
+    std::string block = rows.empty() ? "" : "rows " + join(rows, row);
+    if (!cols.empty()) block += (block.empty() ? "columns " : ", columns ") + join(cols, col);
     lines.push_back(fmt::format(
         "too few entries join a block ({}) to the rest: entries between them are not determined",
         block));
@@ -117,6 +124,11 @@ BasicRecovery<Scalar> solve(Run& run, const BasicProblem<Scalar>& problem,
 }
 
 void warn_about(Run& run, const RecoveryFacts& recovery) {
+  const io::Keys none;
+  warn_about(run, recovery, {none, none, run.info().index_base});
+}
+
+void warn_about(Run& run, const RecoveryFacts& recovery, const LineNames& names) {
   if (recovery.stop_reason == StopReason::kInterrupted) return;
   if (recovery.stop_reason == StopReason::kDiverged)
     run.warn((run.has_folder() ? run.path().string() + ": " : "") +
@@ -125,8 +137,7 @@ void warn_about(Run& run, const RecoveryFacts& recovery) {
   const bool open = known.free_directions > 0 || known.another_fits ||
                     (recovery.exact && known.tolerance > 0 && !known.rank_confirmed);
   if (open && recovery.converged) run.warn("the answer " + recovery.verdict());
-  for (const std::string& line :
-       undetermined_lines(recovery.undetermined, recovery.rank, run.info().index_base))
+  for (const std::string& line : undetermined_lines(recovery.undetermined, recovery.rank, names))
     run.warn(line);
   if (recovery.indefinite)
     run.warn(

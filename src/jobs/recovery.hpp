@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "jobs/line_names.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/jobs/recovery_result.hpp"
 #include "udv/recover/recover.hpp"
@@ -42,6 +43,8 @@ BasicRecovery<Scalar> solve(Run& run, const BasicProblem<Scalar>& problem,
 
 /// What the data leave open and whether the run diverged, as warnings.
 void warn_about(Run& run, const RecoveryFacts& recovery);
+/// The same with names for rows and columns.
+void warn_about(Run& run, const RecoveryFacts& recovery, const LineNames& names);
 
 Outcome outcome_of(const RecoveryFacts& recovery);
 

@@ -44,7 +44,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"HeaderOnly", "a.csv", "r,c,v\n", "", {"only a header", "expected"}},
         BadFile{"RaggedLine", "a.csv", "1,1,2\n1,2\n", "", {":2:", "2 fields found, 3 expected"}},
         BadFile{"TwoColumns", "a.csv", "1,1\n1,2\n", "", {":1:", "2 fields", "3 expected"}},
-        BadFile{"TextForAnIndex", "a.csv", "1,1,2\n1,x,3\n", "", {":2:", "'x'", "column index"}},
+        BadFile{"TextForAnIndex",
+                "a.csv",
+                "1,1,2\n1,x,3\n",
+                "--base 1",
+                {":2:", "'x'", "column index"}},
         BadFile{"TextForAValue", "a.csv", "1,1,2\n1,2,abc\n", "", {":2:", "'abc'", "value"}},
         BadFile{"EmptyField", "a.csv", "1,1,2\n1,,3\n", "", {":2:", "empty field"}},
         BadFile{"Nan", "a.csv", "1,1,2\n1,2,nan\n", "", {":2:", "'nan'", "finite"}},
@@ -52,8 +56,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"TooLargeForADouble", "a.csv", "1,1,2\n1,2,1e999\n", "", {":2:", "1e999"}},
         BadFile{"NegativeIndex", "a.csv", "1,1,2\n-4,2,3\n", "", {":2:", "-4", "expected"}},
         BadFile{"FractionalIndex", "a.csv", "1.5,1,2\n", "", {":1:", "1.5", "whole number"}},
-        BadFile{"HugeIndex", "a.csv", "1,1,2\n99999999999,2,3\n", "", {":2:", "99999999999"}},
-        BadFile{"ImplausibleIndex", "a.csv", "1,1,2\n2147483647,2,3\n", "", {"2147483647 x 2"}},
+        BadFile{
+            "HugeIndex", "a.csv", "1,1,2\n99999999999,2,3\n", "--base 1", {":2:", "99999999999"}},
+        BadFile{
+            "ImplausibleIndex", "a.csv", "1,1,2\n2147483647,2,3\n", "--base 1", {"2147483647 x 2"}},
         BadFile{
             "ZeroCountedFromOne", "a.csv", "1,1,2\n0,1,3\n", "--base 1", {":2:", "row index 0"}},
         BadFile{
@@ -80,6 +86,47 @@ INSTANTIATE_TEST_SUITE_P(
                 {"binary data"}},
         BadFile{"OpenQuote", "a.csv", "\"1\",\"1\",\"2\n", "", {":1:", "closing quote"}},
         BadFile{"NotGzip", "a.csv.gz", "1,1,2\n", "", {"gzip"}}),
+    kNameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Keys, BadEntries,
+    testing::Values(
+        BadFile{"RaggedLine", "a.csv", "a,b,2\na,c\n", "", {":2:", "2 fields", "3 expected"}},
+        BadFile{"OpenQuote", "a.csv", "a,b,2\na,\"c,2\n", "", {":2:", "closing quote"}},
+        BadFile{"EmptyKey", "a.csv", "a,b,2\n,c,3\n", "", {":2:", "empty field", "row key"}},
+        BadFile{"DecimalComma", "a.csv", "a;b;2,5\na;c;3,5\n", "", {":1:", "'2,5'", "point"}},
+        BadFile{"TwoValues", "a.csv", "a,b,2\na,b,3\n", "", {":2:", "('a', 'b')", "in line 1"}},
+        BadFile{"WeightZero", "a.csv", "a,b,2,0\n", "--weight 4", {":1:", "weight '0'", "above 0"}},
+        BadFile{"WeightNegative", "a.csv", "1,1,2,1\n1,2,2,-1\n", "--weight 4", {":2:", "'-1'"}},
+        BadFile{"NoValueColumn", "a.csv", "user,item,time\n1,1,2\n", "", {":1:", "value"}},
+        BadFile{"NoSuchColumn", "a.csv", "u,i,r\n1,1,2\n", "--value q", {":1:", "'q'", "u, i, r"}},
+        BadFile{"NoHeader", "a.csv", "1,1,2\n", "--value q", {":1:", "no header", "'q'"}}),
+    kNameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Tables, BadEntries,
+    testing::Values(
+        BadFile{"RaggedLine", "a.csv", "a,b,c,d,e\n1,2,3,4\n", "", {":2:", "4 fields"}},
+        BadFile{"Text", "a.csv", "a,b,c,d,e\n1,2,x,4,5\n", "", {":2:", "'x'", "value"}},
+        BadFile{"TwoRowsOfOneKey",
+                "a.csv",
+                "n,a,b\nx,1,2\ny,1,2\nx,1,3\n",
+                "--layout table",
+                {":4:", "second row 'x'", "line 2"}},
+        BadFile{"TwoColumnsOfOneKey", "a.csv", "n,a,a\nx,1,2\n", "--layout table", {":1:", "'a'"}},
+        BadFile{"DecimalComma", "a.csv", "a;b\n1;2,5\n", "--layout table", {":2:", "'2,5'"}},
+        BadFile{"OpenQuote", "a.csv", "a,b\n1,\"2\n", "--layout table", {":2:", "closing"}},
+        BadFile{"OnlyNa", "a.csv", "a,b\nNA,\n", "--layout table", {"only unknown values"}},
+        BadFile{"Weights",
+                "a.csv",
+                "a,b\n1,2\n",
+                "--layout table --weight b",
+                {"weight", "not with a table"}},
+        BadFile{"WeightsOfAnArray",
+                "a.npy",
+                npy({2, 2}, {1, 2, 3, 4}),
+                "--weight b",
+                {"weight", "not with an array"}}),
     kNameOf);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -183,7 +230,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"PairsMissing", "no.csv", "", "--predict no.csv", {"no such file"}},
         BadFile{"PairOutside", "p.csv", "1,26\n", "--predict p.csv", {":1:", "(1, 26)", "30 x 25"}},
         BadFile{"PairFromZero", "p.csv", "1,1\n0,1\n", "--predict p.csv", {":2:", "0 found"}},
-        BadFile{"PairOfText", "p.csv", "1,1\n1,b\n", "--predict p.csv", {":2:", "'b'"}}),
+        BadFile{"PairOfText", "p.csv", "1,1\n1,b\n", "--predict p.csv", {":2:", "'b'"}},
+        BadFile{"RowsMissing", "no.csv", "", "--recommend 3 --rows no.csv", {"no such file"}},
+        BadFile{"RowOutside", "r.csv", "1\n31\n", "--recommend 3 --rows r.csv", {":2:", "'31'"}}),
     kNameOf);
 
 TEST(BadHoldout, ThatLeavesNothingIsRefused) {

@@ -36,6 +36,14 @@ TEST(Pairs, IgnoreFurtherColumns) {
   EXPECT_EQ(read("row,col,name\n1,1,anything\n", 1), (Pairs{{0, 0}}));
 }
 
+TEST(Pairs, AreReadByTheirHeader) {
+  EXPECT_EQ(read("item,rating,user\n1,5,3\n", 1), (Pairs{{2, 0}}));
+  const TemporaryFolder folder;
+  const auto path = folder.write("p.txt", "what,who\n1,3\n");
+  EXPECT_EQ(read_pairs(path, 1, 3, 4, {"who", "what"}), (Pairs{{2, 0}}));
+  EXPECT_EQ(read_pairs(path, 1, 3, 4, {"1", "2"}), (Pairs{{0, 2}}));
+}
+
 TEST(Pairs, RefuseAnIndexBelowTheBase) {
   EXPECT_EQ(error_of("1 1\n0 1\n", 1),
             "p.txt:2: row index 0 found, 1 or more expected (counted from 1)");

@@ -9,6 +9,7 @@
 #include "udv/core/export.hpp"
 #include "udv/io/entries_io.hpp"
 #include "udv/jobs/recovery_result.hpp"
+#include "udv/jobs/table_options.hpp"
 #include "udv/recover/prediction.hpp"
 #include "udv/recover/solver/options.hpp"
 #include "udv/recover/symmetry.hpp"
@@ -17,7 +18,7 @@ namespace udv::jobs {
 
 /// Files of a matrix completion; only the first one is needed.
 struct CompleteInput {
-  std::string file;     ///< known entries: .mtx, text triplets, .npy with NaN
+  std::string file;     ///< known entries: .mtx, triplets with any keys, tables and arrays with NaN
   std::string test;     ///< entries that the error is measured on
   std::string predict;  ///< pairs row,column to predict
 };
@@ -29,12 +30,16 @@ struct CompleteData {
   Entries test;
   std::vector<std::pair<Index, Index>> pairs;  ///< 0-based
   int index_base = 0;                          ///< how messages and files count rows and columns
+  io::Keys row_keys = {}, col_keys = {};       ///< what they call them instead, where not empty
+  io::TableForm form = {};                     ///< of the file that `fill` writes
 };
 
 struct CompleteOptions {
   Symmetry symmetric = Symmetry::kOff;
   io::IndexBase base = io::IndexBase::kAuto;
   std::optional<std::pair<Index, Index>> shape;  ///< of X; empty: from the largest indices
+  TableInput input = {};
+  TableOutput output = {};
   RecoverOptions method;
 };
 UDV_EXPORT void describe(OptionTable& table, CompleteOptions& options);

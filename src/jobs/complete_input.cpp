@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "jobs/complete_input.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "core/require.hpp"
+#include "jobs/fill.hpp"
+
+namespace udv::jobs {
+namespace {
+
+bool is_matrix_market(const std::string& path) {
+  return path.ends_with(".mtx") || path.ends_with(".mtx.gz");
+}
+
+// Arrays and Matrix Market files have places, no keys.
+bool is_array(std::string path) {
+  if (path.ends_with(".gz")) path.resize(path.size() - 3);
+  for (const char* const ending : {".mtx", ".npy", ".npz", ".mat", ".h5", ".hdf5"})
+    if (path.ends_with(ending)) return true;
+  return false;
+}
+
+bool has_keys(const CompleteData& data) {
+  return !data.row_keys.empty() || !data.col_keys.empty();
+}
+
+io::EntriesOptions reader_options(const CompleteOptions& options) {
+  io::EntriesOptions how;
+  how.base = options.base;
+  how.symmetric = options.symmetric != Symmetry::kOff;
+  if (options.shape) std::tie(how.rows, how.cols) = *options.shape;
+  const TableInput& input = options.input;
+  how.layout = input.layout;
+  how.row = input.row;
+  how.column = input.column;
+  how.value = input.value;
+  how.weight = input.weight;
+  how.std = input.std;
+  return how;
+}
+
+void read_keyed_test(const io::EntriesOptions& options, CompleteTask& task) {
+  const CompleteData& data = task.data;
+  const io::Keys rows = keys_or_numbers(data.row_keys, data.entries.rows, data.index_base);
+  const io::Keys cols = keys_or_numbers(data.col_keys, data.entries.cols, data.index_base);
+  io::EntriesOptions how = options;
+  how.rows = how.cols = 0;
+  how.base = io::IndexBase::kAuto;
+  how.known_rows = &rows;
+  how.known_cols = &cols;
+  io::EntriesFile file = io::read_entries_file(task.names.test, how);
+  require<IoError>(file.entries.rows == rows.size() && file.entries.cols == cols.size(),
+                   task.names.test, ": ", file.entries.rows, " x ", file.entries.cols,
+                   " matrix found, ", rows.size(), " x ", cols.size(), " expected");
+  if (file.left_out > 0)
+    task.warnings.push_back(
+        fmt::format("{}: {} of {} test entries have keys without data and are left out",
+                    task.names.test, file.left_out, file.left_out + file.entries.size()));
+  task.data.test = std::move(file.entries);
+}
+
+void read_test(const CompleteOptions& options, CompleteTask& task) {
+  io::EntriesOptions how = reader_options(options);
+  how.weight = how.std = "";  // every test entry counts alike
+  const CompleteData& data = task.data;
+  const bool by_place = is_array(task.names.test);
+  if (has_keys(data) && !by_place) return read_keyed_test(how, task);
+  if (by_place) how.row = how.column = how.value = "";
+  // Matrix Market files count from 1 whatever the data do.
+  const bool counts_from_one = data.index_base == 1 || is_matrix_market(task.names.test);
+  how.base = counts_from_one ? io::IndexBase::kOne : io::IndexBase::kZero;
+  how.rows = data.entries.rows;
+  how.cols = data.entries.cols;
+  task.data.test = io::read_entries(task.names.test, how);
+}
+
+void read_pairs(const TableInput& input, CompleteTask& task) {
+  CompleteData& data = task.data;
+  const auto [rows, cols] = std::pair(data.entries.rows, data.entries.cols);
+  if (!has_keys(data)) {
+    data.pairs =
+        io::read_pairs(task.names.predict, data.index_base, rows, cols, {input.row, input.column});
+    return;
+  }
+  io::PairsFile file = io::read_pairs(
+      task.names.predict, keys_or_numbers(data.row_keys, rows, data.index_base),
+      keys_or_numbers(data.col_keys, cols, data.index_base), {input.row, input.column});
+  data.pairs = std::move(file.pairs);
+  task.warnings.insert(task.warnings.end(), file.warnings.begin(), file.warnings.end());
+}
+
+}  // namespace
+
+io::Keys keys_or_numbers(const io::Keys& keys, Index count, int base) {
+  return keys.empty() ? io::number_keys(count, base) : keys;
+}
+
+std::vector<Index> read_rows(const std::string& path, const CompleteData& data) {
+  return io::read_lines_of(path,
+                           keys_or_numbers(data.row_keys, data.entries.rows, data.index_base));
+}
+
+void check_keys(const CompleteData& data) {
+  const auto check = [](const char* what, const io::Keys& keys, Index lines) {
+    require(keys.empty() || keys.size() == lines, "CompleteData: ", keys.size(), " keys for ",
+            lines, " ", what, " found");
+  };
+  check("rows", data.row_keys, data.entries.rows);
+  check("columns", data.col_keys, data.entries.cols);
+}
+
+CompleteTask read_task(const CompleteInput& input, const CompleteOptions& options) {
+  CompleteTask task;
+  task.names = input;
+  task.output = options.output;
+  check_other_file(options.output.fill, input.file);
+  io::EntriesFile file = io::read_entries_file(input.file, reader_options(options));
+  task.data.entries = std::move(file.entries);
+  task.data.index_base = file.base;
+  task.data.row_keys = std::move(file.row_keys);
+  task.data.col_keys = std::move(file.col_keys);
+  task.data.form = file.form;
+  task.warnings = std::move(file.warnings);
+  task.notices = std::move(file.notices);
+  return task;
+}
+
+void read_companions(const CompleteOptions& options, CompleteTask& task) {
+  if (!task.names.test.empty()) read_test(options, task);
+  if (!task.names.predict.empty()) read_pairs(options.input, task);
+  if (!options.output.rows.empty()) task.rows = read_rows(options.output.rows, task.data);
+}
+
+}  // namespace udv::jobs

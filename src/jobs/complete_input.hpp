@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jobs/line_names.hpp"
+#include "udv/jobs/complete.hpp"
+
+namespace udv::jobs {
+
+/// What a completion has read, with the names that messages use.
+struct CompleteTask {
+  CompleteInput names;
+  CompleteData data;
+  TableOutput output;
+  std::vector<Index> rows;  ///< that recommendations are for; empty: all
+  std::vector<std::string> warnings, notices;
+
+  std::string name() const { return names.file.empty() ? "entries" : names.file; }
+  LineNames line_names() const { return {data.row_keys, data.col_keys, data.index_base}; }
+};
+
+/// Reads the known entries. Throws IoError naming file and place.
+CompleteTask read_task(const CompleteInput& input, const CompleteOptions& options);
+/// Reads the files that go with them: test entries, pairs, rows.
+void read_companions(const CompleteOptions& options, CompleteTask& task);
+
+/// The rows that a file lists by their keys or numbers.
+std::vector<Index> read_rows(const std::string& path, const CompleteData& data);
+
+/// Throws InvalidArgument where data in memory have another number of keys than of lines.
+void check_keys(const CompleteData& data);
+
+/// Keys, or the numbers of rows and columns in their place.
+io::Keys keys_or_numbers(const io::Keys& keys, Index count, int base);
+
+}  // namespace udv::jobs

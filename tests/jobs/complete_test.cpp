@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "udv/jobs/complete.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "io/temporary_files.hpp"
+#include "udv/io/file.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/jobs/fold_in.hpp"
+
+namespace udv::jobs {
+namespace {
+
+/// (i + 1)(j + 2) at every place but those on a diagonal: rank 1.
+CompleteData multiplication_table() {
+  CompleteData data;
+  data.entries = {4, 5, false, {}, {}, {}};
+  for (std::int32_t i = 0; i < 4; ++i)
+    for (std::int32_t j = 0; j < 5; ++j) {
+      if (i == j) continue;
+      data.entries.row.push_back(i);
+      data.entries.col.push_back(j);
+      data.entries.value.push_back((i + 1) * (j + 2));
+    }
+  data.row_keys = io::Keys({"a", "b", "c", "d"});
+  data.col_keys = io::Keys({"v", "w", "x", "y, z", "u"});
+  return data;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  return io::read_bytes(path);
+}
+
+TEST(CompleteJob, UsesKeysThatAreGivenInMemory) {
+  const io::TemporaryFolder folder;
+  CompleteData data = multiplication_table();
+  data.pairs = {{3, 3}, {0, 0}};
+  Session session({.out = (folder / "run").string()});
+  const CompleteResult result = complete(data, {}, session);
+  EXPECT_EQ(result.recovery.rank, 1);
+  EXPECT_NEAR(result.predictions[0].value, 20, 1e-8);
+  EXPECT_EQ(text_of(folder / "run/rows.csv"), "index,key\n0,a\n1,b\n2,c\n3,d\n");
+  const std::string predictions = text_of(folder / "run/predictions.csv");
+  EXPECT_NE(predictions.find("\nd,\"y, z\","), std::string::npos) << predictions;
+}
+
+TEST(CompleteJob, FillsAFileWithoutAFolder) {
+  const io::TemporaryFolder folder;
+  CompleteOptions options;
+  options.output.fill = (folder / "full.csv").string();
+  Session session;
+  complete(multiplication_table(), options, session);
+  EXPECT_EQ(text_of(folder / "full.csv"),
+            "row,v,w,x,\"y, z\",u\na,2,3,4,5,6\nb,4,6,8,10,12\nc,6,9,12,15,18\nd,8,12,16,20,24\n");
+}
+
+TEST(CompleteJob, RefusesAnotherNumberOfKeys) {
+  CompleteData data = multiplication_table();
+  data.row_keys = io::Keys({"a"});
+  Session session;
+  EXPECT_THROW(complete(data, {}, session), InvalidArgument);
+}
+
+TEST(CompleteJob, RefusesRowsWithoutRecommendations) {
+  const io::TemporaryFolder folder;
+  CompleteOptions options;
+  options.output.rows = folder.write("rows.txt", "a\n").string();
+  Session session;
+  EXPECT_THROW(complete(multiplication_table(), options, session), OptionError);
+}
+
+TEST(CompleteJob, ReadsTheOnlyMatrixOfAnArchive) {
+  const io::TemporaryFolder folder;
+  const io::Array table{{3, 3}, {1, 2, 3, 2, 4, std::nan(""), 3, 6, 9}};
+  const auto path = folder / "data.npz";
+  io::write_npz(path, {{"note", {{1}, {7}}}, {"X", table}});
+  Session session;
+  const CompleteResult result = complete({path.string(), "", ""}, {}, session);
+  EXPECT_NEAR(result.recovery.predict(1, 2), 6, 1e-9);
+}
+
+TEST(CompleteJob, AsksForTheNameOfOneOfSeveralMatrices) {
+  const io::TemporaryFolder folder;
+  const io::Array table{{3, 3}, {1, 2, 3, 2, 4, std::nan(""), 3, 6, 9}};
+  const auto path = folder / "data.npz";
+  io::write_npz(path, {{"X", table}, {"Y", table}});
+  Session session;
+  EXPECT_EQ(folder.error_of([&] {
+    complete({path.string(), "", ""}, {}, session);
+  }),
+            "data.npz: X (3 x 3 float64), Y (3 x 3 float64) found, one matrix expected (the option "
+            "value names it)");
+  CompleteOptions options;
+  options.input.value = "Y";
+  EXPECT_EQ(complete({path.string(), "", ""}, options, session).recovery.rank, 1);
+}
+
+TEST(FoldInJob, ReturnsFactorsThatGoWithThoseOfTheRun) {
+  const io::TemporaryFolder folder;
+  Session completion({.out = (folder / "run").string()});
+  CompleteOptions options;
+  options.method.center = Centering::kNone;
+  complete(multiplication_table(), options, completion);
+  FoldInInput input;
+  input.run = (folder / "run").string();
+  input.file = folder.write("new.csv", "e,w,15\nf,u,60\n").string();
+  Session session({.out = (folder / "new").string()});
+  const FoldInResult result = fold_in(input, {}, session);
+  EXPECT_EQ(result.row_keys, io::Keys({"e", "f"}));
+  EXPECT_NEAR(result.rows.predict(result.columns, 0, 3), 25, 1e-9);
+  EXPECT_NEAR(result.rows.predict(result.columns, 1, 0), 20, 1e-9);
+  const io::Array U = io::read_npy(folder / "new/U.npy");
+  const io::Array d = io::read_npy(folder / "run/d.npy");
+  const io::Array V = io::read_npy(folder / "run/V.npy");
+  EXPECT_NEAR(U.values[0] * d.values[0] * V.values[3], 25, 1e-9);
+}
+
+}  // namespace
+}  // namespace udv::jobs
