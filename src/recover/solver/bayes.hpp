@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "recover/solver/bayes_side.hpp"
+#include "udv/core/export.hpp"
+#include "udv/recover/centering.hpp"
+#include "udv/recover/factors/stacked_factors.hpp"
+
+namespace udv {
+
+/// When a run of sweeps ends.
+struct BayesStop {
+  double tolerance = 1e-5;  ///< gain of the bound per sweep and entry
+  int max_sweeps = 300;
+  double to_beat = -1e300;  ///< ends early where this bound is out of reach
+  bool prune = true;
+  std::function<bool()> go_on = nullptr;  ///< false ends the run
+};
+
+/// Variational Bayes for entries of a matrix:
+///   r_ij = mu + b_i + c_j + u_i . v_j + N(0, sigma^2 / w_ij)
+/// with Gaussian priors, one variance for each column of U and of V and one for each kind of bias,
+/// all learned. The posterior of a row is a Gaussian (b_i, u_i), that of a column (c_j, v_j), with
+/// full covariances. A sweep maximises the evidence lower bound over all rows, all columns, the
+/// noise, the variances, and over all changes of U and V that leave U V^T + biases as it is:
+/// rotations, and shifts between factors and biases. Columns that are not needed vanish.
+/// Real is the type in which posteriors are stored; systems are solved in double precision.
+template <typename Real>
+class UDV_EXPORT BayesFit {
+ public:
+  /// b_t = sqrt(w_t) r_t. Both arguments have to stay.
+  BayesFit(const EntriesOperator<double>& op, const Vector<double>& b);
+
+  /// Biases alone, of the kinds that `center` has, before any entry is looked at.
+  void start(Centering center);
+  /// The present biases with these factors.
+  void set_factors(const StackedFactors<double>& Z);
+  /// Appends up to `count` columns along the leading singular vectors of the residual.
+  void grow(Index count, std::uint64_t seed);
+  /// Leaves out the biases that `center` has not. They become columns of the factors where they are
+  /// not negligible.
+  void restrict_to(Centering center);
+
+  /// One sweep; the bound after it. The rows are then those before the last rotation: finish().
+  double sweep();
+  /// Removes columns whose means are small against their spread; how many.
+  Index prune();
+  /// Sweeps until the bound settles.
+  void run(const BayesStop& stop);
+  /// Brings the rows up to date; the bound does not fall.
+  void finish();
+
+  double bound() const { return bound_; }
+  Index rank() const { return rows_.width - 1; }
+  Index sweeps() const { return sweeps_; }
+  Index pruned() const { return pruned_; }
+  Centering center() const { return center_; }
+  double mean() const { return mean_; }
+  double variance() const { return variance_; }
+  void fix_variance(double variance);
+  const BayesSide<Real>& rows() const { return rows_; }
+  const BayesSide<Real>& cols() const { return cols_; }
+  StackedFactors<double> factors() const;
+  Biases biases() const;
+  /// Expected prediction of each entry.
+  Vector<double> fitted() const;
+
+  /// Weights beside those of the operator, by number of the entry; empty: none. `log_weight` is
+  /// what they add to the log-likelihood, 1/2 sum log w where they are known.
+  void set_weights(const Vector<double>& weights, double log_likelihood);
+  /// Where wanted, the next update of rows stores sum_j w E(r - x)^2 of each row.
+  Vector<double> row_squares();
+  Vector<double> col_squares();
+
+ private:
+  BayesEntries<Real> row_entries() const;
+  BayesEntries<Real> col_entries() const;
+  void weigh();
+  void learn_noise();
+  void learn_priors();
+  void reparametrise();
+  double evidence() const;
+  bool settled(double gain, const BayesStop& stop) const;
+
+  const EntriesOperator<double>* op_;
+  const double* value_ = nullptr;
+  std::shared_ptr<const Vector<double>> own_values_;  // r, where b has weights
+  std::shared_ptr<std::vector<Real>> weight_;
+  Vector<double> extra_weight_;
+  double num_entries_ = 0, total_weight_ = 0, half_log_weight_ = 0, extra_log_likelihood_ = 0;
+
+  Centering center_ = Centering::kNone;
+  BayesSide<Real> rows_, cols_;
+  BayesSums row_sums_, col_sums_;
+  double mean_ = 0, variance_ = 1, bound_ = -1e300;
+  bool fixed_variance_ = false;
+  Index sweeps_ = 0, pruned_ = 0, since_growth_ = 0;
+};
+
+}  // namespace udv
