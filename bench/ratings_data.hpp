@@ -24,8 +24,8 @@ struct RatingsOptions {
 };
 
 struct Ratings {
-  Entries train, test;               ///< a fifth is held out
-  std::vector<double> test_truth;    ///< expected values of the test entries, before rounding
+  Entries train, test;             ///< a fifth is held out
+  std::vector<double> test_truth;  ///< expected values of the test entries, before rounding
   RowMatrix<double> U, V;
   Vector<double> row_bias, col_bias;
 };
@@ -72,7 +72,8 @@ inline Ratings make_ratings(const RatingsOptions& o) {
   data.train.rows = data.test.rows = o.rows;
   data.train.cols = data.test.cols = o.cols;
   for (const auto& [i, j] : places) {
-    const double truth = o.mean + data.row_bias(i) + data.col_bias(j) + data.U.row(i).dot(data.V.row(j));
+    const double truth =
+        o.mean + data.row_bias(i) + data.col_bias(j) + data.U.row(i).dot(data.V.row(j));
     double value = truth + o.noise * random.normal();
     if (o.rounded) value = std::clamp(std::round(value), 1.0, 5.0);
     const bool held_out = random.uniform() < 0.2;

@@ -17,9 +17,10 @@
 namespace udv {
 namespace {
 
-constexpr double kSmallShare = 0.01;      // of a column's moments that its means must have
+constexpr double kSmallShare = 0.01;  // of a column's moments that its means must have
 constexpr Index kSweepsBeforePruning = 5;
-constexpr double kSmallest = 1e-12;       // prior variance, of the variance of the data
+constexpr Index kTiedSweeps = 5;     // after new columns
+constexpr double kSmallest = 1e-12;  // prior variance, of the variance of the data
 constexpr int kSubspaceRounds = 4;
 constexpr Index kEntryBlock = 1 << 15;
 
@@ -135,7 +136,7 @@ void BayesFit<Real>::start(Centering center) {
   if (!fixed_variance_) variance_ = std::max(spread, 1e-30 * squares / total_weight_);
   if (has_rows(center)) rows_.prior(0) = spread / 4;
   if (has_cols(center)) cols_.prior(0) = spread / 4;
-  since_growth_ = pruned_ = 0;
+  since_growth_ = pruned_ = tied_sweeps_ = 0;
 }
 
 template <typename Real>
@@ -145,7 +146,7 @@ void BayesFit<Real>::fix_variance(double variance) {
 }
 
 template <typename Real>
-void BayesFit<Real>::set_factors(const StackedFactors<double>& Z) {
+void BayesFit<Real>::append(const StackedFactors<double>& Z) {
   if (Z.rank() == 0) return;
   const auto mean_squares = [](const auto& X) {
     return Vector<double>(X.colwise().squaredNorm().transpose() / static_cast<double>(X.rows()));
@@ -153,7 +154,18 @@ void BayesFit<Real>::set_factors(const StackedFactors<double>& Z) {
   const RowMatrix<double> U = Z.U(), V = Z.V();
   rows_.append(U, mean_squares(U));
   cols_.append(V, mean_squares(V));
-  since_growth_ = 0;
+  since_growth_ = tied_sweeps_ = 0;
+}
+
+template <typename Real>
+void BayesFit<Real>::measure_noise(double freedom) {
+  if (fixed_variance_) return;
+  const Vector<double> x = fitted();
+  double squares = 0;
+  for (Index t = 0; t < x.size(); ++t)
+    squares += (weight_ ? static_cast<double>((*weight_)[at(t)]) : 1) * (value_[t] - x(t)) *
+               (value_[t] - x(t));
+  variance_ = std::max(squares / std::max(0.1 * num_entries_, num_entries_ - freedom), 1e-300);
 }
 
 template <typename Real>
@@ -181,13 +193,14 @@ void BayesFit<Real>::grow(Index count, std::uint64_t seed) {
   StackedFactors<double> Z(op_->rows(), op_->cols(), false, count);
   Z.U() = t.U;
   Z.V() = t.V;
-  set_factors(Z);
+  append(Z);
+  tied_sweeps_ = kTiedSweeps;
 }
 
 template <typename Real>
 void BayesFit<Real>::restrict_to(Centering center) {
-  const double negligible = 1e-2 * variance_ / (num_entries_ / static_cast<double>(
-                                                    std::max(op_->rows(), op_->cols())));
+  const double negligible =
+      1e-2 * variance_ / (num_entries_ / static_cast<double>(std::max(op_->rows(), op_->cols())));
   StackedFactors<double> Z(op_->rows(), op_->cols(), false, 0);
   const auto add = [&](const Vector<double>& u, const Vector<double>& v) {
     Z.Z.conservativeResize(Eigen::NoChange, Z.rank() + 1);
@@ -218,15 +231,14 @@ void BayesFit<Real>::restrict_to(Centering center) {
     side.prior(0) = 0;
     for (Index i = 0; i < side.lines; ++i) {
       side.record(i)[0] = 0;
-      for (Index c = 0; c < side.width; ++c)
-        side.record(i)[side.width + c * (c + 1) / 2] = 0;
+      for (Index c = 0; c < side.width; ++c) side.record(i)[side.width + c * (c + 1) / 2] = 0;
     }
   };
   if (lost_rows) clear(rows_);
   if (lost_cols) clear(cols_);
   if (lost_mean) mean_ = 0;
   center_ = center;
-  set_factors(Z);
+  append(Z);
 }
 
 template <typename Real>
@@ -254,6 +266,13 @@ void BayesFit<Real>::learn_priors() {
   learn(col_sums_, cols_);
 }
 
+template <typename Real>
+void BayesFit<Real>::tie_priors() {
+  if (rank() == 0) return;
+  for (Vector<double>* const prior : {&rows_.prior, &cols_.prior})
+    prior->tail(rank()).setConstant(prior->tail(rank()).maxCoeff());
+}
+
 // The rows are about to be updated, so only the columns and all moments are changed.
 template <typename Real>
 void BayesFit<Real>::reparametrise() {
@@ -277,8 +296,8 @@ double BayesFit<Real>::evidence() const {
         part += lines * (1 - std::log(prior(c))) - sums.moment(c + 1, c + 1) / prior(c);
     return 0.5 * part;
   };
-  const double noise = -0.5 * (num_entries_ * std::log(2 * M_PI * variance_) +
-                               col_sums_.squares / variance_);
+  const double noise =
+      -0.5 * (num_entries_ * std::log(2 * M_PI * variance_) + col_sums_.squares / variance_);
   return noise + half_log_weight_ + side_part(row_sums_, rows_.prior) +
          side_part(col_sums_, cols_.prior);
 }
@@ -293,6 +312,7 @@ double BayesFit<Real>::sweep() {
   learn_priors();
   reparametrise();
   learn_priors();
+  if (since_growth_ < tied_sweeps_) tie_priors();
   ++sweeps_;
   ++since_growth_;
   return bound_ = evidence();
@@ -333,7 +353,7 @@ void BayesFit<Real>::run(const BayesStop& stop) {
   for (int k = 0; k < stop.max_sweeps; ++k) {
     const double now = sweep();
     const bool removed = stop.prune && since_growth_ >= kSweepsBeforePruning && prune() > 0;
-    const bool wait = removed || since_growth_ < 2;
+    const bool wait = removed || since_growth_ <= std::max<Index>(1, tied_sweeps_);
     if (!wait && settled(now - before, stop)) break;
     if (stop.go_on && !stop.go_on()) break;
     before = now;

@@ -37,9 +37,13 @@ class UDV_EXPORT BayesFit {
 
   /// Biases alone, of the kinds that `center` has, before any entry is looked at.
   void start(Centering center);
-  /// The present biases with these factors.
-  void set_factors(const StackedFactors<double>& Z);
-  /// Appends up to `count` columns along the leading singular vectors of the residual.
+  /// Appends these columns to the factors.
+  void append(const StackedFactors<double>& Z);
+  /// The noise that the present means leave, of a fit with `freedom` parameters.
+  void measure_noise(double freedom);
+  /// Appends `count` columns along the leading singular vectors of the residual. For some sweeps
+  /// all columns then have equal prior variances: else weak ones would vanish before they have
+  /// found their direction.
   void grow(Index count, std::uint64_t seed);
   /// Leaves out the biases that `center` has not. They become columns of the factors where they are
   /// not negligible.
@@ -81,6 +85,7 @@ class UDV_EXPORT BayesFit {
   BayesEntries<Real> col_entries() const;
   void weigh();
   void learn_noise();
+  void tie_priors();
   void learn_priors();
   void reparametrise();
   double evidence() const;
@@ -98,7 +103,7 @@ class UDV_EXPORT BayesFit {
   BayesSums row_sums_, col_sums_;
   double mean_ = 0, variance_ = 1, bound_ = -1e300;
   bool fixed_variance_ = false;
-  Index sweeps_ = 0, pruned_ = 0, since_growth_ = 0;
+  Index sweeps_ = 0, pruned_ = 0, since_growth_ = 0, tied_sweeps_ = 0;
 };
 
 }  // namespace udv

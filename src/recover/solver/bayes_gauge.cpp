@@ -38,8 +38,8 @@ void BayesGauge::shift(const Vector<double>& bias_prior, const Vector<double>& o
   const Vector<double> precision = other_prior.tail(K).cwiseInverse();
   Matrix<double> system = A.bottomRightCorner(K, K) / bias_prior(0);
   system.diagonal() += other.moment(0, 0) * precision;
-  const Vector<double> right = other.moment.col(0).tail(K).cwiseProduct(precision) -
-                               A.col(1).tail(K) / bias_prior(0);
+  const Vector<double> right =
+      other.moment.col(0).tail(K).cwiseProduct(precision) - A.col(1).tail(K) / bias_prior(0);
   const Vector<double> d = system.ldlt().solve(right);
   if (!d.allFinite()) return;
   Matrix<double> to_bias = Matrix<double>::Identity(D_ + 1, D_ + 1), away = to_bias;

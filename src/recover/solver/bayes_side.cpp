@@ -94,9 +94,8 @@ class LineSystem {
     for (Index r = 0; r < D_; ++r) {
       double sum = 0;
       for (Index c = 0; c < D_; ++c) {
-        const double h =
-            static_cast<double>(right_[at(c)]) -
-            (c > 0 ? static_cast<double>(spread_[at(packed_size(c))]) : 0.0);
+        const double h = static_cast<double>(right_[at(c)]) -
+                         (c > 0 ? static_cast<double>(spread_[at(packed_size(c))]) : 0.0);
         if (prior(c) > 0) sum += inverse_[at(r * P_ + c)] * h;
       }
       mean_[at(r)] = sum * precision;
@@ -146,14 +145,20 @@ class LineSystem {
     }
   }
 
-  double total_weight() const { return total_weight_; }
+  double total_weight() const {
+    return total_weight_;
+  }
 
  private:
-  static size_t at(Index i) { return static_cast<size_t>(i); }
+  static size_t at(Index i) {
+    return static_cast<size_t>(i);
+  }
   static Index packed_at(Index r, Index c) {
     return packed_size(std::max(r, c)) + std::min(r, c);
   }
-  double part(Index c) const { return c == 0 ? 1 : mean_[at(c)]; }
+  double part(Index c) const {
+    return c == 0 ? 1 : mean_[at(c)];
+  }
 
   // G / sigma^2 + diag(1 / prior); absent parts decoupled.
   void fill_system(double precision, const Vector<double>& prior) {
@@ -329,8 +334,7 @@ void BayesSide<Real>::append(const RowMatrix<double>& columns,
     const Real* const old = record(i);
     Real* const now = next.record(i);
     std::copy_n(old, width, now);
-    for (Index c = 0; c < columns.cols(); ++c)
-      now[width + c] = static_cast<Real>(columns(i, c));
+    for (Index c = 0; c < columns.cols(); ++c) now[width + c] = static_cast<Real>(columns(i, c));
     std::copy_n(old + width, packed_size(width), now + next.width);
   }
   *this = std::move(next);
@@ -391,9 +395,9 @@ BayesSums update_side(const BayesEntries<Real>& entries, const BayesSide<Real>& 
   return sums;
 }
 
-#define UDV_INSTANTIATE(Real)                                                                 \
-  template struct BayesSide<Real>;                                                            \
-  template BayesSums update_side(const BayesEntries<Real>&, const BayesSide<Real>&,           \
+#define UDV_INSTANTIATE(Real)                                                       \
+  template struct BayesSide<Real>;                                                  \
+  template BayesSums update_side(const BayesEntries<Real>&, const BayesSide<Real>&, \
                                  const BayesUpdate&, BayesSide<Real>&, Vector<double>*);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

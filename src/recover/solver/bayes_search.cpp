@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "recover/solver/bayes_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "recover/solver/bias_fit.hpp"
+#include "recover/solver/rank_walk.hpp"
+
+namespace udv {
+namespace {
+
+constexpr Index kFirstColumns = 10;
+constexpr double kWeakNoise = 0.1;  // relative residual below which a start is worth more than none
+constexpr double kMargin = 5;       // of the bound, by which more biases have to be better
+
+template <typename Real>
+class Searcher {
+ public:
+  Searcher(const EntriesOperator<double>& op, const Vector<double>& b,
+           const std::optional<StackedFactors<double>>& start, const BayesSearchOptions& options)
+      : op_(op), b_(b), start_(start), options_(options) {
+    const Index smaller = std::min(op.rows(), op.cols());
+    const Index limit = options.max_rank > 0 ? std::min(options.max_rank, smaller) : smaller;
+    cap_ = largest_determined_rank<double>(op, limit);
+  }
+
+  BayesSearch<Real> run() {
+    const Centering all = options_.center == Centering::kAuto ? Centering::kBoth : options_.center;
+    if (start_ && options_.center == Centering::kAuto) from_start(Centering::kNone);
+    if (all != Centering::kNone || !best_) largest_model(all);
+    if (options_.center == Centering::kAuto) simpler_models();
+    best_->finish();
+    return {std::move(*best_), std::move(trials_), stopped_};
+  }
+
+ private:
+  BayesStop stop_rule() const {
+    BayesStop stop;
+    stop.tolerance = options_.tolerance;
+    if (best_) stop.to_beat = best_->bound();
+    stop.go_on = [this] { return go_on(); };
+    return stop;
+  }
+
+  bool go_on() const {
+    if (options_.go_on && !options_.go_on()) stopped_ = true;
+    return !stopped_;
+  }
+
+  BayesFit<Real> fresh(Centering center) const {
+    BayesFit<Real> fit(op_, b_);
+    if (options_.noise_sigma > 0) fit.fix_variance(options_.noise_sigma * options_.noise_sigma);
+    fit.start(center);
+    return fit;
+  }
+
+  void record(const BayesFit<Real>& fit) {
+    trials_.push_back({fit.center(), fit.rank(), fit.sweeps(), fit.bound()});
+  }
+
+  // Keeps the better one.
+  void consider(BayesFit<Real> fit, double margin) {
+    record(fit);
+    if (!best_ || fit.bound() > best_->bound() + margin) best_ = std::move(fit);
+  }
+
+  void from_start(Centering center) {
+    BayesFit<Real> fit = fresh(center);
+    take_start(fit);
+    fit.run(stop_rule());
+    consider(std::move(fit), 0);
+  }
+
+  void take_start(BayesFit<Real>& fit) const {
+    fit.append(*start_);
+    fit.measure_noise(start_->rank() > 0 ? op_.degrees_of_freedom(start_->rank()) : 0);
+  }
+
+  // A start with little noise is a better one than the leading directions of the residual.
+  bool trust_start() const {
+    if (!start_ || start_->rank() == 0) return false;
+    Vector<double> residual;
+    apply_stack<double>(op_, *start_, residual);
+    residual -= b_;
+    return residual.norm() < kWeakNoise * b_.norm();
+  }
+
+  // Biases first, then columns: a few, and more while all of them stay.
+  void largest_model(Centering center) {
+    BayesFit<Real> fit = fresh(center);
+    if (trust_start()) {
+      take_start(fit);
+      fit.run(stop_rule());
+    } else {
+      BayesStop stop = stop_rule();
+      stop.to_beat = -1e300;
+      fit.run(stop);
+      record(fit);
+      fit.finish();
+      fit.grow(std::min(kFirstColumns, cap_), options_.seed);
+      fit.run(stop_rule());
+      enlarge(fit);
+    }
+    consider(std::move(fit), kMargin);
+  }
+
+  void enlarge(BayesFit<Real>& fit) {
+    Index more = std::max<Index>(2, fit.rank() / 4);
+    while (fit.pruned() == 0 && fit.rank() < cap_ && !stopped_) {
+      BayesFit<Real> larger = fit;
+      larger.finish();
+      larger.grow(std::min(more, cap_ - fit.rank()), options_.seed);
+      larger.run(stop_rule());
+      record(larger);
+      if (larger.bound() <= fit.bound() || larger.rank() <= fit.rank()) break;
+      fit = std::move(larger);
+      more = fit.rank();
+    }
+  }
+
+  // Each kind of bias that the best model could do without.
+  void simpler_models() {
+    const BayesFit<Real> full = *best_;
+    for (const Centering kind :
+         {Centering::kRows, Centering::kCols, Centering::kGlobal, Centering::kNone}) {
+      const Centering now = best_->center();
+      const bool simpler =
+          now != kind && now != Centering::kNone &&
+          (now == Centering::kBoth || kind == Centering::kGlobal || kind == Centering::kNone);
+      if (!simpler || stopped_) continue;
+      BayesFit<Real> fit = full;
+      fit.finish();
+      fit.restrict_to(kind);
+      fit.run(stop_rule());
+      consider(std::move(fit), -kMargin);
+    }
+  }
+
+  const EntriesOperator<double>& op_;
+  const Vector<double>& b_;
+  const std::optional<StackedFactors<double>>& start_;
+  const BayesSearchOptions& options_;
+  Index cap_ = 0;
+  std::optional<BayesFit<Real>> best_;
+  std::vector<BayesTrial> trials_;
+  mutable bool stopped_ = false;
+};
+
+}  // namespace
+
+template <typename Real>
+BayesSearch<Real> bayes_search(const EntriesOperator<double>& op, const Vector<double>& b,
+                               const std::optional<StackedFactors<double>>& start,
+                               const BayesSearchOptions& options) {
+  return Searcher<Real>(op, b, start, options).run();
+}
+
+#define UDV_INSTANTIATE(Real)                                                                    \
+  template BayesSearch<Real> bayes_search(const EntriesOperator<double>&, const Vector<double>&, \
+                                          const std::optional<StackedFactors<double>>&,          \
+                                          const BayesSearchOptions&);
+UDV_INSTANTIATE(float)
+UDV_INSTANTIATE(double)
+
+}  // namespace udv
