@@ -199,8 +199,9 @@ void BayesFit<Real>::grow(Index count, std::uint64_t seed) {
 
 template <typename Real>
 void BayesFit<Real>::restrict_to(Centering center) {
-  const double negligible =
-      1e-2 * variance_ / (num_entries_ / static_cast<double>(std::max(op_->rows(), op_->cols())));
+  // Biases no larger than the errors of their least-squares estimates would not be worth a column.
+  const double row_error = variance_ * static_cast<double>(op_->rows()) / num_entries_;
+  const double col_error = variance_ * static_cast<double>(op_->cols()) / num_entries_;
   StackedFactors<double> Z(op_->rows(), op_->cols(), false, 0);
   const auto add = [&](const Vector<double>& u, const Vector<double>& v) {
     Z.Z.conservativeResize(Eigen::NoChange, Z.rank() + 1);
@@ -216,14 +217,14 @@ void BayesFit<Real>::restrict_to(Centering center) {
   const bool lost_cols = has_cols(center_) && !has_cols(center);
   const double mean_for_rows = lost_mean ? mean_ : 0;
   const bool rows_column =
-      (lost_rows && rows_square > negligible) || mean_for_rows * mean_for_rows > negligible;
+      (lost_rows && rows_square > row_error) || mean_for_rows * mean_for_rows > row_error;
   if (rows_column) {
     Vector<double> u = lost_rows ? now.row : Vector<double>::Zero(op_->rows());
     u.array() += mean_for_rows;
     const double balance = std::sqrt(std::max(1e-300, std::sqrt(u.squaredNorm() / u.size())));
     add(u / balance, balance * ones_q);
   }
-  if (lost_cols && cols_square > negligible) {
+  if (lost_cols && cols_square > col_error) {
     const double balance = std::sqrt(std::sqrt(cols_square));
     add(balance * ones_p, now.col / balance);
   }

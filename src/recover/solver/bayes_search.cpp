@@ -11,6 +11,7 @@ namespace udv {
 namespace {
 
 constexpr Index kFirstColumns = 10;
+constexpr double kCoarse = 10;      // of the tolerance, until the model is chosen
 constexpr double kWeakNoise = 0.1;  // relative residual below which a start is worth more than none
 constexpr double kMargin = 5;       // of the bound, by which more biases have to be better
 
@@ -30,14 +31,19 @@ class Searcher {
     if (start_ && options_.center == Centering::kAuto) from_start(Centering::kNone);
     if (all != Centering::kNone || !best_) largest_model(all);
     if (options_.center == Centering::kAuto) simpler_models();
+    BayesStop last = stop_rule();
+    last.tolerance = options_.tolerance;
+    last.to_beat = -1e300;
+    best_->run(last);
     best_->finish();
+    record(*best_);
     return {std::move(*best_), std::move(trials_), stopped_};
   }
 
  private:
   BayesStop stop_rule() const {
     BayesStop stop;
-    stop.tolerance = options_.tolerance;
+    stop.tolerance = kCoarse * options_.tolerance;
     if (best_) stop.to_beat = best_->bound();
     stop.go_on = [this] { return go_on(); };
     return stop;
@@ -95,6 +101,7 @@ class Searcher {
     } else {
       BayesStop stop = stop_rule();
       stop.to_beat = -1e300;
+      stop.tolerance *= kCoarse;
       fit.run(stop);
       record(fit);
       fit.finish();
@@ -111,7 +118,9 @@ class Searcher {
       BayesFit<Real> larger = fit;
       larger.finish();
       larger.grow(std::min(more, cap_ - fit.rank()), options_.seed);
-      larger.run(stop_rule());
+      BayesStop stop = stop_rule();
+      stop.to_beat = std::max(stop.to_beat, fit.bound());
+      larger.run(stop);
       record(larger);
       if (larger.bound() <= fit.bound() || larger.rank() <= fit.rank()) break;
       fit = std::move(larger);
