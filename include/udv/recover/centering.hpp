@@ -25,8 +25,8 @@ struct UDV_EXPORT Biases {
 };
 
 /// Least-squares fit, with the weights of the entries, of the biases that the mode allows; kBoth by
-/// alternating between rows and columns until nothing moves. Rows and columns without entries get 0,
-/// as does all with kAuto.
+/// alternating between rows and columns until nothing moves. Rows and columns without entries get
+/// 0, as does all with kAuto.
 UDV_EXPORT Biases fit_biases(const Entries& entries, Centering mode);
 
 /// The entries less their biases.

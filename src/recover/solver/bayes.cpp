@@ -356,7 +356,7 @@ void BayesFit<Real>::run(const BayesStop& stop) {
     const bool removed = stop.prune && since_growth_ >= kSweepsBeforePruning && prune() > 0;
     const bool wait = removed || since_growth_ <= std::max<Index>(1, tied_sweeps_);
     if (!wait && settled(now - before, stop)) break;
-    if (stop.go_on && !stop.go_on()) break;
+    if (stop.go_on && !stop.go_on(std::sqrt(variance_))) break;
     before = now;
   }
 }

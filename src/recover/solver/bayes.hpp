@@ -18,7 +18,7 @@ struct BayesStop {
   int max_sweeps = 300;
   double to_beat = -1e300;  ///< ends early where this bound is out of reach
   bool prune = true;
-  std::function<bool()> go_on = nullptr;  ///< false ends the run
+  std::function<bool(double)> go_on = nullptr;  ///< gets sigma; false ends the run
 };
 
 /// Variational Bayes for entries of a matrix:

@@ -45,12 +45,12 @@ class Searcher {
     BayesStop stop;
     stop.tolerance = kCoarse * options_.tolerance;
     if (best_) stop.to_beat = best_->bound();
-    stop.go_on = [this] { return go_on(); };
+    stop.go_on = [this](double sigma) { return go_on(sigma); };
     return stop;
   }
 
-  bool go_on() const {
-    if (options_.go_on && !options_.go_on()) stopped_ = true;
+  bool go_on(double sigma) const {
+    if (options_.go_on && !options_.go_on(sigma)) stopped_ = true;
     return !stopped_;
   }
 
@@ -62,7 +62,7 @@ class Searcher {
   }
 
   void record(const BayesFit<Real>& fit) {
-    trials_.push_back({fit.center(), fit.rank(), fit.sweeps(), fit.bound()});
+    trials_.push_back({fit.center(), NoiseKind::kEqual, fit.rank(), fit.sweeps(), fit.bound()});
   }
 
   // Keeps the better one.
@@ -130,7 +130,6 @@ class Searcher {
 
   // Each kind of bias that the best model could do without.
   void simpler_models() {
-    const BayesFit<Real> full = *best_;
     for (const Centering kind :
          {Centering::kRows, Centering::kCols, Centering::kGlobal, Centering::kNone}) {
       const Centering now = best_->center();
@@ -138,7 +137,7 @@ class Searcher {
           now != kind && now != Centering::kNone &&
           (now == Centering::kBoth || kind == Centering::kGlobal || kind == Centering::kNone);
       if (!simpler || stopped_) continue;
-      BayesFit<Real> fit = full;
+      BayesFit<Real> fit = *best_;
       fit.finish();
       fit.restrict_to(kind);
       fit.run(stop_rule());
@@ -152,7 +151,7 @@ class Searcher {
   const BayesSearchOptions& options_;
   Index cap_ = 0;
   std::optional<BayesFit<Real>> best_;
-  std::vector<BayesTrial> trials_;
+  std::vector<ModelTrial> trials_;
   mutable bool stopped_ = false;
 };
 

@@ -8,30 +8,26 @@
 
 #include "recover/solver/bayes.hpp"
 #include "udv/core/export.hpp"
+#include "udv/recover/solver/options.hpp"
+#include "udv/recover/solver/recovery.hpp"
 
 namespace udv {
 
 struct BayesSearchOptions {
   Centering center = Centering::kAuto;
+  NoiseModel noise_model = NoiseModel::kAuto;
   Index max_rank = 0;      ///< 0: as many as the data may determine
   double noise_sigma = 0;  ///< > 0: known
   double tolerance = 1e-5;
   std::uint64_t seed = 0;
-  std::function<bool()> go_on;  ///< asked after each sweep; false ends the search
-};
-
-/// A model that was tried.
-struct BayesTrial {
-  Centering center = Centering::kNone;
-  Index rank = 0;
-  Index sweeps = 0;
-  double bound = 0;
+  /// Asked after each sweep with the standard deviation of the noise; false ends the search.
+  std::function<bool(double)> go_on;
 };
 
 template <typename Real>
 struct BayesSearch {
   BayesFit<Real> fit;  ///< the model with the largest bound
-  std::vector<BayesTrial> trials;
+  std::vector<ModelTrial> trials;
   bool stopped = false;
 };
 
