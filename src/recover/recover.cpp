@@ -422,7 +422,7 @@ class Solve {
     };
     if constexpr (std::is_same_v<Scalar, double>)
       return bayes_answer(dynamic_cast<const EntriesOperator<double>&>(*used_.op), used_.b, start,
-                          search);
+                          search, outliers_.noise.kind);
     else
       return {};
   }
@@ -458,30 +458,12 @@ class Solve {
       b_ = scale_ * used_.b;
       const bool interrupted = stop_ != Verdict::kContinue;
       if (answer.stopped && !interrupted) return false;
-      const double sigma = answer.sigma;
-      take_bayes(std::move(answer), outcome);
-      clearly_noisy_ = interrupted || largest_residual(outcome.fit.Z) <= kGrossError * sigma;
-      if (!clearly_noisy_) forget_bayes();
+      clearly_noisy_ = interrupted || answer.largest_residual <= kGrossError;
+      if (clearly_noisy_) take_bayes(std::move(answer), outcome);
       return clearly_noisy_;
     } else {
       return false;
     }
-  }
-
-  // In the caller's units.
-  double largest_residual(const StackedFactors<Scalar>& Z) const {
-    Reals<Scalar> residual;
-    apply_stack(*used_.op, Z, residual);
-    return static_cast<double>((residual - b_).cwiseAbs().maxCoeff()) / scale_;
-  }
-
-  void forget_bayes() {
-    result_.models.clear();
-    result_.posterior = nullptr;
-    outliers_.noise.kind = NoiseKind::kEqual;
-    take_offsets({});
-    subtract_offsets();
-    b_ = real(scale_) * used_.b;
   }
 
   // Where no fit is exact: variational Bayes from the fit of the walk.

@@ -22,6 +22,7 @@ constexpr Index kSweepsBeforePruning = 5;
 constexpr Index kTiedSweeps = 5;     // after new columns
 constexpr double kSmallest = 1e-12;  // prior variance, of the variance of the data
 constexpr int kSubspaceRounds = 4;
+constexpr double kSmallestCount = 0.1;  // expectation of a count, of the average
 constexpr Index kEntryBlock = 1 << 15;
 
 size_t at(Index i) {
@@ -80,31 +81,86 @@ BayesFit<Real>::BayesFit(const EntriesOperator<double>& op, const Vector<double>
   weigh();
 }
 
-// weight_ = w_t times the further weights; nothing where all are 1.
+// weight_ = w_t times what the noise model adds; nothing where all are 1.
 template <typename Real>
 void BayesFit<Real>::weigh() {
   const Vector<double>& root = op_->root_weights();
   const Index n = op_->num_measurements();
   num_entries_ = total_weight_ = static_cast<double>(n);
-  half_log_weight_ = extra_log_likelihood_;
-  if (root.size() == 0 && extra_weight_.size() == 0) return;
+  half_log_weight_ = 0;
+  if (root.size() == 0 && noise_ == NoiseKind::kEqual) return;
+  Vector<double> x;
+  if (noise_ == NoiseKind::kBySignal) x = fitted();
+  // Copies of a fit share their weights until one of them changes them.
   weight_ = std::make_shared<std::vector<Real>>(at(n));
   num_entries_ = total_weight_ = 0;
-  for (Index t = 0; t < n; ++t) {
-    const double known = root.size() > 0 ? root(t) * root(t) : 1;
-    const double all = known * (extra_weight_.size() > 0 ? extra_weight_(t) : 1);
-    (*weight_)[at(t)] = static_cast<Real>(all);
-    if (!(known > 0)) continue;
-    num_entries_ += 1;
-    total_weight_ += all;
-    half_log_weight_ += 0.5 * std::log(known);
-  }
+  const SparseLines rows = op_->by_row();
+  for (Index i = 0; i < rows.count; ++i)
+    for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
+      const Index t = rows.entry[s];
+      double known = root.size() > 0 ? root(t) * root(t) : 1;
+      if (!(known > 0)) continue;
+      if (x.size() > 0) known /= std::max(x(t), smallest_count_);
+      const double all = known * (row_noise_.any() ? row_noise_.expected()(i) : 1) *
+                         (col_noise_.any() ? col_noise_.expected()(rows.other[s]) : 1);
+      (*weight_)[at(t)] = static_cast<Real>(all);
+      num_entries_ += 1;
+      total_weight_ += all;
+      half_log_weight_ += 0.5 * std::log(known);
+    }
 }
 
 template <typename Real>
-void BayesFit<Real>::set_weights(const Vector<double>& weights, double log_likelihood) {
-  extra_weight_ = weights;
-  extra_log_likelihood_ = log_likelihood;
+void BayesFit<Real>::set_noise(NoiseKind kind) {
+  noise_ = kind;
+  const auto counts = [&](const BayesEntries<Real>& entries, Index lines) {
+    const Vector<double>& root = op_->root_weights();
+    Vector<double> count = Vector<double>::Zero(lines);
+    for (const SparseLines& tile : entries.tiles)
+      for (Index i = 0; i < lines; ++i)
+        for (auto s = tile.first[i]; s < tile.first[i + 1]; ++s)
+          count(i) += root.size() == 0 || root(tile.entry[s]) > 0 ? 1 : 0;
+    return count;
+  };
+  const bool both = kind == NoiseKind::kByRowAndCol;
+  row_noise_ = col_noise_ = {};
+  if (both || kind == NoiseKind::kByRow) row_noise_ = LineNoise(counts(row_entries(), rows_.lines));
+  if (both || kind == NoiseKind::kByCol) col_noise_ = LineNoise(counts(col_entries(), cols_.lines));
+  if (kind == NoiseKind::kBySignal) {
+    double sum = 0;
+    for (Index t = 0; t < op_->num_measurements(); ++t) sum += std::abs(value_[t]);
+    const double average = sum / static_cast<double>(op_->num_measurements());
+    smallest_count_ = kSmallestCount * average;
+    // The same noise on average in the new units.
+    if (!fixed_variance_) variance_ /= average;
+  }
+  weigh();
+}
+
+template <typename Real>
+void BayesFit<Real>::update_rows() {
+  const bool by_rows = row_noise_.any();
+  Vector<double> squares;
+  row_sums_ = update_side(row_entries(), cols_, {mean_, variance_, by_rows}, rows_,
+                          by_rows ? &squares : nullptr);
+  if (by_rows) row_noise_.update(squares, variance_);
+  if (by_rows || noise_ == NoiseKind::kBySignal) weigh();
+}
+
+template <typename Real>
+void BayesFit<Real>::update_cols() {
+  const bool by_cols = col_noise_.any();
+  Vector<double> squares;
+  col_sums_ = update_side(col_entries(), rows_, {mean_, variance_, true}, cols_,
+                          by_cols ? &squares : nullptr);
+  if (!by_cols) return;
+  const Vector<double> before = col_noise_.expected();
+  col_noise_.update(squares, variance_);
+  // The sums in the new units of the noise.
+  col_sums_.squares = 0;
+  for (Index j = 0; j < squares.size(); ++j)
+    col_sums_.squares += squares(j) * col_noise_.expected()(j) / before(j);
+  col_sums_.residual = 0;
   weigh();
 }
 
@@ -299,16 +355,14 @@ double BayesFit<Real>::evidence() const {
   };
   const double noise =
       -0.5 * (num_entries_ * std::log(2 * M_PI * variance_) + col_sums_.squares / variance_);
-  return noise + half_log_weight_ + side_part(row_sums_, rows_.prior) +
-         side_part(col_sums_, cols_.prior);
+  return noise + half_log_weight_ + row_noise_.log_likelihood() + col_noise_.log_likelihood() +
+         side_part(row_sums_, rows_.prior) + side_part(col_sums_, cols_.prior);
 }
 
 template <typename Real>
 double BayesFit<Real>::sweep() {
-  BayesUpdate update{mean_, variance_, false};
-  row_sums_ = update_side(row_entries(), cols_, update, rows_);
-  update.measure = true;
-  col_sums_ = update_side(col_entries(), rows_, update, cols_);
+  update_rows();
+  update_cols();
   learn_noise();
   learn_priors();
   reparametrise();
@@ -405,17 +459,14 @@ Vector<double> BayesFit<Real>::fitted() const {
 }
 
 template <typename Real>
-Vector<double> BayesFit<Real>::row_squares() {
-  Vector<double> squares;
-  row_sums_ = update_side(row_entries(), cols_, {mean_, variance_, true}, rows_, &squares);
-  return squares;
-}
-
-template <typename Real>
-Vector<double> BayesFit<Real>::col_squares() {
-  Vector<double> squares;
-  col_sums_ = update_side(col_entries(), rows_, {mean_, variance_, true}, cols_, &squares);
-  return squares;
+double BayesFit<Real>::largest_residual() const {
+  const Vector<double> x = fitted();
+  double largest = 0;
+  for (Index t = 0; t < x.size(); ++t) {
+    const double w = weight_ ? static_cast<double>((*weight_)[at(t)]) : 1;
+    largest = std::max(largest, w * (value_[t] - x(t)) * (value_[t] - x(t)));
+  }
+  return std::sqrt(largest / variance_);
 }
 
 template class BayesFit<float>;

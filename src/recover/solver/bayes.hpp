@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 
+#include "recover/solver/bayes_noise.hpp"
 #include "recover/solver/bayes_side.hpp"
 #include "udv/core/export.hpp"
 #include "udv/recover/centering.hpp"
 #include "udv/recover/factors/stacked_factors.hpp"
+#include "udv/recover/solver/recovery.hpp"
 
 namespace udv {
 
@@ -72,18 +74,23 @@ class UDV_EXPORT BayesFit {
   Biases biases() const;
   /// Expected prediction of each entry.
   Vector<double> fitted() const;
+  /// Of all entries, in standard deviations of their noise.
+  double largest_residual() const;
 
-  /// Weights beside those of the operator, by number of the entry; empty: none. `log_weight` is
-  /// what they add to the log-likelihood, 1/2 sum log w where they are known.
-  void set_weights(const Vector<double>& weights, double log_likelihood);
-  /// Where wanted, the next update of rows stores sum_j w E(r - x)^2 of each row.
-  Vector<double> row_squares();
-  Vector<double> col_squares();
+  /// Noise of another kind from now on: by rows, by columns, by both, or by the signal, which
+  /// stands for counts. Their variance is sigma^2 max(prediction, smallest_count()).
+  void set_noise(NoiseKind kind);
+  NoiseKind noise() const { return noise_; }
+  const LineNoise& row_noise() const { return row_noise_; }
+  const LineNoise& col_noise() const { return col_noise_; }
+  double smallest_count() const { return smallest_count_; }
 
  private:
   BayesEntries<Real> row_entries() const;
   BayesEntries<Real> col_entries() const;
   void weigh();
+  void update_rows();
+  void update_cols();
   void learn_noise();
   void tie_priors();
   void learn_priors();
@@ -95,8 +102,10 @@ class UDV_EXPORT BayesFit {
   const double* value_ = nullptr;
   std::shared_ptr<const Vector<double>> own_values_;  // r, where b has weights
   std::shared_ptr<std::vector<Real>> weight_;
-  Vector<double> extra_weight_;
-  double num_entries_ = 0, total_weight_ = 0, half_log_weight_ = 0, extra_log_likelihood_ = 0;
+  NoiseKind noise_ = NoiseKind::kEqual;
+  LineNoise row_noise_, col_noise_;
+  double smallest_count_ = 0;
+  double num_entries_ = 0, total_weight_ = 0, half_log_weight_ = 0;
 
   Centering center_ = Centering::kNone;
   BayesSide<Real> rows_, cols_;

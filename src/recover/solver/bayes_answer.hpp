@@ -19,6 +19,7 @@ struct BayesAnswer {
   Biases biases;
   NoiseKind noise = NoiseKind::kEqual;
   double sigma = 0, bound = 0;
+  double largest_residual = 0;  ///< in standard deviations of the noise of its entry
   Index sweeps = 0;
   std::vector<ModelTrial> trials;
   std::shared_ptr<const Posterior> posterior;
@@ -26,9 +27,11 @@ struct BayesAnswer {
 };
 
 /// bayes_search() in the precision that the size asks for: posteriors are stored as doubles up to
-/// 64 MB, else as floats.
+/// 64 MB, else as floats. `known_noise`: the weights of the operator stand for noise of this kind,
+/// which new observations have, too.
 UDV_EXPORT BayesAnswer bayes_answer(const EntriesOperator<double>& op, const Vector<double>& b,
                                     const std::optional<StackedFactors<double>>& start,
-                                    const BayesSearchOptions& options);
+                                    const BayesSearchOptions& options,
+                                    NoiseKind known_noise = NoiseKind::kEqual);
 
 }  // namespace udv

@@ -13,6 +13,7 @@ namespace {
 constexpr Index kFirstColumns = 10;
 constexpr double kCoarse = 10;      // of the tolerance, until the model is chosen
 constexpr double kWeakNoise = 0.1;  // relative residual below which a start is worth more than none
+constexpr double kLongScale = 10;   // values beyond which whole numbers are counts
 constexpr double kMargin = 5;       // of the bound, by which more biases have to be better
 
 template <typename Real>
@@ -31,6 +32,7 @@ class Searcher {
     if (start_ && options_.center == Centering::kAuto) from_start(Centering::kNone);
     if (all != Centering::kNone || !best_) largest_model(all);
     if (options_.center == Centering::kAuto) simpler_models();
+    noise_models();
     BayesStop last = stop_rule();
     last.tolerance = options_.tolerance;
     last.to_beat = -1e300;
@@ -62,7 +64,7 @@ class Searcher {
   }
 
   void record(const BayesFit<Real>& fit) {
-    trials_.push_back({fit.center(), NoiseKind::kEqual, fit.rank(), fit.sweeps(), fit.bound()});
+    trials_.push_back({fit.center(), fit.noise(), fit.rank(), fit.sweeps(), fit.bound()});
   }
 
   // Keeps the better one.
@@ -142,6 +144,45 @@ class Searcher {
       fit.restrict_to(kind);
       fit.run(stop_rule());
       consider(std::move(fit), -kMargin);
+    }
+  }
+
+  // Counts: whole numbers, none negative, and not a short scale that starts at 1.
+  bool are_counts() const {
+    if (op_.root_weights().size() > 0) return false;
+    const bool whole = (b_.array() >= 0).all() && (b_.array() == b_.array().round()).all();
+    return whole && (b_.minCoeff() == 0 || b_.maxCoeff() > kLongScale);
+  }
+
+  std::vector<NoiseKind> noise_kinds() const {
+    switch (options_.noise_model) {
+      case NoiseModel::kGaussian:
+        return {};
+      case NoiseModel::kRows:
+        return {NoiseKind::kByRow};
+      case NoiseModel::kPoisson:
+        return {NoiseKind::kBySignal};
+      default:
+        if (are_counts()) return {NoiseKind::kBySignal, NoiseKind::kByRow, NoiseKind::kByCol};
+        return {NoiseKind::kByRow, NoiseKind::kByCol};
+    }
+  }
+
+  // Noise that differs between entries, from the best model so far.
+  void noise_models() {
+    const bool wanted = options_.noise_model != NoiseModel::kAuto;
+    for (const NoiseKind kind : noise_kinds()) {
+      if (stopped_) return;
+      const bool rows_too = best_->noise() == NoiseKind::kByRow && kind == NoiseKind::kByCol;
+      if (best_->noise() != NoiseKind::kEqual && !rows_too) continue;
+      BayesFit<Real> fit = *best_;
+      fit.finish();
+      fit.set_noise(rows_too ? NoiseKind::kByRowAndCol : kind);
+      BayesStop stop = stop_rule();
+      if (wanted) stop.to_beat = -1e300;
+      fit.run(stop);
+      if (wanted) best_.reset();
+      consider(std::move(fit), kMargin);
     }
   }
 
