@@ -721,6 +721,9 @@ class Solve {
     result_.d = method_.diagonal ? Reals<Scalar>(factors_.d() / real(scale_)) : factors_.d();
     result_.objective /= scale_ * scale_;
     result_.range = options_.range;
+    // Counts are not negative.
+    const bool counts = result_.posterior && result_.posterior->noise().smallest_count > 0;
+    if (counts && !result_.range) result_.range = {0.0, std::numeric_limits<double>::infinity()};
     result_.center = offsets_.center;
     result_.biases = std::move(offsets_.biases);
   }

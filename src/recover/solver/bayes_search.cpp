@@ -109,9 +109,13 @@ class Searcher {
       fit.finish();
       fit.grow(std::min(kFirstColumns, cap_), options_.seed);
       fit.run(stop_rule());
-      enlarge(fit);
     }
+    const bool full = fit.rank() > 0 && fit.pruned() == 0;
     consider(std::move(fit), kMargin);
+    if (!full || best_->center() != center || trust_start()) return;
+    // Noise that differs between lines looks like more and more columns.
+    noise_models();
+    enlarge(*best_);
   }
 
   void enlarge(BayesFit<Real>& fit) {
