@@ -110,18 +110,36 @@ void BayesFit<Real>::weigh() {
     }
 }
 
+// Entries of each line.
+template <typename Real>
+Vector<double> BayesFit<Real>::counts(const BayesEntries<Real>& entries, Index lines) const {
+  const Vector<double>& root = op_->root_weights();
+  Vector<double> count = Vector<double>::Zero(lines);
+  for (const SparseLines& tile : entries.tiles)
+    for (Index i = 0; i < lines; ++i)
+      for (auto s = tile.first[i]; s < tile.first[i + 1]; ++s)
+        count(i) += root.size() == 0 || root(tile.entry[s]) > 0 ? 1 : 0;
+  return count;
+}
+
+template <typename Real>
+double BayesFit<Real>::gain_of_line_noise(bool by_rows) {
+  const BayesEntries<Real> entries = by_rows ? row_entries() : col_entries();
+  BayesSide<Real>& own = by_rows ? rows_ : cols_;
+  BayesSums& sums = by_rows ? row_sums_ : col_sums_;
+  Vector<double> squares;
+  sums = update_side(entries, by_rows ? cols_ : rows_, {mean_, variance_, true}, own, &squares);
+  LineNoise noise(counts(entries, own.lines));
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round)
+    noise.update(squares.cwiseProduct(noise.expected()), variance_);
+  return noise.log_likelihood() -
+         0.5 * squares.dot(noise.expected() - Vector<double>::Ones(own.lines)) / variance_;
+}
+
 template <typename Real>
 void BayesFit<Real>::set_noise(NoiseKind kind) {
   noise_ = kind;
-  const auto counts = [&](const BayesEntries<Real>& entries, Index lines) {
-    const Vector<double>& root = op_->root_weights();
-    Vector<double> count = Vector<double>::Zero(lines);
-    for (const SparseLines& tile : entries.tiles)
-      for (Index i = 0; i < lines; ++i)
-        for (auto s = tile.first[i]; s < tile.first[i + 1]; ++s)
-          count(i) += root.size() == 0 || root(tile.entry[s]) > 0 ? 1 : 0;
-    return count;
-  };
   const bool both = kind == NoiseKind::kByRowAndCol;
   row_noise_ = col_noise_ = {};
   if (both || kind == NoiseKind::kByRow) row_noise_ = LineNoise(counts(row_entries(), rows_.lines));
@@ -139,6 +157,7 @@ void BayesFit<Real>::set_noise(NoiseKind kind) {
 
 template <typename Real>
 void BayesFit<Real>::update_rows() {
+  if (rows_.records.empty()) rows_.records.resize(at(rows_.lines * rows_.stride()));
   const bool by_rows = row_noise_.any();
   Vector<double> squares;
   row_sums_ = update_side(row_entries(), cols_, {mean_, variance_, by_rows}, rows_,
@@ -225,8 +244,7 @@ void BayesFit<Real>::measure_noise(double freedom) {
 }
 
 template <typename Real>
-void BayesFit<Real>::grow(Index count, std::uint64_t seed) {
-  if (count <= 0) return;
+StackedFactors<double> BayesFit<Real>::directions(Index count, std::uint64_t seed) const {
   Vector<double> z = fitted();
   const Vector<double>& root = op_->root_weights();
   for (Index t = 0; t < z.size(); ++t)
@@ -249,7 +267,12 @@ void BayesFit<Real>::grow(Index count, std::uint64_t seed) {
   StackedFactors<double> Z(op_->rows(), op_->cols(), false, count);
   Z.U() = t.U;
   Z.V() = t.V;
-  append(Z);
+  return Z;
+}
+
+template <typename Real>
+void BayesFit<Real>::grow(const StackedFactors<double>& directions) {
+  append(directions);
   tied_sweeps_ = kTiedSweeps;
 }
 
@@ -375,6 +398,7 @@ double BayesFit<Real>::sweep() {
 
 template <typename Real>
 void BayesFit<Real>::finish() {
+  if (rows_.records.empty()) rows_.records.resize(at(rows_.lines * rows_.stride()));
   row_sums_ = update_side(row_entries(), cols_, {mean_, variance_, false}, rows_);
 }
 

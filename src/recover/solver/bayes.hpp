@@ -46,7 +46,9 @@ class UDV_EXPORT BayesFit {
   /// Appends `count` columns along the leading singular vectors of the residual. For some sweeps
   /// all columns then have equal prior variances: else weak ones would vanish before they have
   /// found their direction.
-  void grow(Index count, std::uint64_t seed);
+  void grow(Index count, std::uint64_t seed) { grow(directions(count, seed)); }
+  void grow(const StackedFactors<double>& directions);
+  StackedFactors<double> directions(Index count, std::uint64_t seed) const;
   /// Leaves out the biases that `center` has not. They become columns of the factors where they are
   /// not negligible.
   void restrict_to(Centering center);
@@ -59,6 +61,8 @@ class UDV_EXPORT BayesFit {
   void run(const BayesStop& stop);
   /// Brings the rows up to date; the bound does not fall.
   void finish();
+  /// Frees the rows, which finish() and sweep() make again from the columns.
+  void release_rows() { rows_.records = {}; }
 
   double bound() const { return bound_; }
   Index rank() const { return rows_.width - 1; }
@@ -81,6 +85,8 @@ class UDV_EXPORT BayesFit {
   /// stands for counts. Their variance is sigma^2 max(prediction, smallest_count()).
   void set_noise(NoiseKind kind);
   NoiseKind noise() const { return noise_; }
+  /// What a level for each row (or column) would add to the bound with all else as it is.
+  double gain_of_line_noise(bool by_rows);
   const LineNoise& row_noise() const { return row_noise_; }
   const LineNoise& col_noise() const { return col_noise_; }
   double smallest_count() const { return smallest_count_; }
@@ -106,6 +112,8 @@ class UDV_EXPORT BayesFit {
   LineNoise row_noise_, col_noise_;
   double smallest_count_ = 0;
   double num_entries_ = 0, total_weight_ = 0, half_log_weight_ = 0;
+
+  Vector<double> counts(const BayesEntries<Real>& entries, Index lines) const;
 
   Centering center_ = Centering::kNone;
   BayesSide<Real> rows_, cols_;

@@ -121,9 +121,12 @@ class Searcher {
   void enlarge(BayesFit<Real>& fit) {
     Index more = std::max<Index>(2, fit.rank() / 4);
     while (fit.pruned() == 0 && fit.rank() < cap_ && !stopped_) {
+      fit.finish();
+      const auto directions = fit.directions(std::min(more, cap_ - fit.rank()), options_.seed);
+      fit.release_rows();
       BayesFit<Real> larger = fit;
       larger.finish();
-      larger.grow(std::min(more, cap_ - fit.rank()), options_.seed);
+      larger.grow(directions);
       BayesStop stop = stop_rule();
       stop.to_beat = std::max(stop.to_beat, fit.bound());
       larger.run(stop);
@@ -143,6 +146,7 @@ class Searcher {
           now != kind && now != Centering::kNone &&
           (now == Centering::kBoth || kind == Centering::kGlobal || kind == Centering::kNone);
       if (!simpler || stopped_) continue;
+      best_->release_rows();
       BayesFit<Real> fit = *best_;
       fit.finish();
       fit.restrict_to(kind);
@@ -172,6 +176,13 @@ class Searcher {
     }
   }
 
+  // Where noise levels of lines gain nothing for the present fit, a new one is not tried.
+  bool is_worth_trying(NoiseKind kind) {
+    if (kind == NoiseKind::kBySignal) return true;
+    best_->finish();
+    return best_->gain_of_line_noise(kind == NoiseKind::kByRow) > kMargin;
+  }
+
   // Noise that differs between entries, from the best model so far.
   void noise_models() {
     const bool wanted = options_.noise_model != NoiseModel::kAuto;
@@ -179,6 +190,8 @@ class Searcher {
       if (stopped_) return;
       const bool rows_too = best_->noise() == NoiseKind::kByRow && kind == NoiseKind::kByCol;
       if (best_->noise() != NoiseKind::kEqual && !rows_too) continue;
+      if (!wanted && !is_worth_trying(kind)) continue;
+      best_->release_rows();
       BayesFit<Real> fit = *best_;
       fit.finish();
       fit.set_noise(rows_too ? NoiseKind::kByRowAndCol : kind);
