@@ -482,6 +482,7 @@ class Solve {
     result_.holdout_rmse = std::sqrt(squared / static_cast<double>(held_out_.b.size())) / scale_;
     held_out_ = {};
     used_ = all_;
+    num_measurements_ = used_.op->num_measurements();
     b_ = real(scale_) * used_.b;
     if (outcome.fit.Z.rank() == 0) return;
     auto scores = std::move(outcome.scores);

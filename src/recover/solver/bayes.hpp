@@ -74,6 +74,9 @@ class UDV_EXPORT BayesFit {
   void fix_variance(double variance);
   const BayesSide<Real>& rows() const { return rows_; }
   const BayesSide<Real>& cols() const { return cols_; }
+  /// At the very end.
+  BayesSide<Real> take_rows() { return std::move(rows_); }
+  BayesSide<Real> take_cols() { return std::move(cols_); }
   StackedFactors<double> factors() const;
   Biases biases() const;
   /// Expected prediction of each entry.

@@ -10,9 +10,12 @@ constexpr Index kMostDoubles = 8'000'000;  // of all records
 constexpr Index kUsualWidth = 11;
 constexpr int kLogSweeps = 10;
 
-template <typename Real>
-Posterior::Side compact(const BayesSide<Real>& side) {
+Posterior::Side compact(const BayesSide<double>& side) {
   return {side.lines, side.width, {side.records.begin(), side.records.end()}};
+}
+
+Posterior::Side compact(BayesSide<float>&& side) {
+  return {side.lines, side.width, std::move(side.records)};
 }
 
 template <typename Real>
@@ -58,9 +61,9 @@ void add_known_noise(const EntriesOperator<double>& op, NoiseKind kind, Posterio
 }
 
 template <typename Real>
-BayesAnswer answer_of(const EntriesOperator<double>& op, const BayesSearch<Real>& found,
+BayesAnswer answer_of(const EntriesOperator<double>& op, BayesSearch<Real> found,
                       NoiseKind known_noise) {
-  const BayesFit<Real>& fit = found.fit;
+  BayesFit<Real>& fit = found.fit;
   BayesAnswer answer;
   answer.Z = fit.factors();
   answer.center = fit.center();
@@ -74,8 +77,8 @@ BayesAnswer answer_of(const EntriesOperator<double>& op, const BayesSearch<Real>
   answer.largest_residual = fit.largest_residual();
   Posterior::Noise noise = noise_of(fit);
   add_known_noise(op, known_noise, noise);
-  answer.posterior =
-      std::make_shared<Posterior>(compact(fit.rows()), compact(fit.cols()), std::move(noise));
+  answer.posterior = std::make_shared<Posterior>(compact(fit.take_rows()), compact(fit.take_cols()),
+                                                 std::move(noise));
   return answer;
 }
 

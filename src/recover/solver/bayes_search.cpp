@@ -101,18 +101,20 @@ class Searcher {
       take_start(fit);
       fit.run(stop_rule());
     } else {
-      BayesStop stop = stop_rule();
+      const BayesStop columns = stop_rule();
+      BayesStop stop = columns;
       stop.to_beat = -1e300;
       stop.tolerance *= kCoarse;
       fit.run(stop);
-      record(fit);
+      consider(fit, kMargin);  // no column at all, too, has to be beaten
       fit.finish();
       fit.grow(std::min(kFirstColumns, cap_), options_.seed);
-      fit.run(stop_rule());
+      // The bound without columns is no reason to give up: it is passed when some are removed.
+      fit.run(columns);
     }
     const bool full = fit.rank() > 0 && fit.pruned() == 0;
     consider(std::move(fit), kMargin);
-    if (!full || best_->center() != center || trust_start()) return;
+    if (!full || best_->rank() == 0 || best_->center() != center || trust_start()) return;
     // Noise that differs between lines looks like more and more columns.
     noise_models();
     enlarge(*best_);
