@@ -32,7 +32,8 @@ constexpr Index kDefaultGradientSteps = 100'000;
 constexpr Index kStartIterations = 1024;  // longest gradient run before the walk
 constexpr double kStartDeadShare = 1e-14;
 constexpr double kWellConditioned = 1e-2;  // smallest over largest singular value
-constexpr Index kLargeData = 50'000;       // entries for which the walk is not tried first
+constexpr Index kLargeData = 50'000;       // entries that are not searched for gross errors twice
+constexpr Index kHugeData = 2'000'000;     // entries for which the walk is not tried first
 constexpr double kClearNoise = 0.02;       // share of the data that is noise for sure
 constexpr double kGrossError = 10;         // standard deviations of the noise
 
@@ -447,11 +448,7 @@ class Solve {
   // this is not certain.
   bool is_clearly_noisy(RankWalkOutcome<Scalar>& outcome) {
     if constexpr (std::is_same_v<Scalar, double>) {
-      const bool fresh = !state_.has_gradient && state_.journal.empty();
-      if (!takes_bayes() || !fresh || b_.size() < kLargeData) return false;
-      const auto* const op = robust_operator();
-      if (!op || gross_errors_likely<double>(*op, b_) || line_scales(*op, b_).matter())
-        return false;
+      if (!takes_bayes() || b_.size() < kLargeData || judged_) return false;
       const double size = b_.norm() / scale_ / std::sqrt(static_cast<double>(b_.size()));
       b_.resize(0);  // room for the posteriors
       BayesAnswer answer = run_bayes(std::nullopt, kClearNoise * size);
@@ -461,6 +458,19 @@ class Solve {
       clearly_noisy_ = interrupted || answer.largest_residual <= kGrossError;
       if (clearly_noisy_) take_bayes(std::move(answer), outcome);
       return clearly_noisy_;
+    } else {
+      return false;
+    }
+  }
+
+  // The walk would take long, and nothing speaks for an exact fit or for gross errors.
+  bool is_hugely_noisy(RankWalkOutcome<Scalar>& outcome) {
+    if constexpr (std::is_same_v<Scalar, double>) {
+      const bool fresh = !state_.has_gradient && state_.journal.empty();
+      const auto* const op = robust_operator();
+      if (!op || !fresh || b_.size() < kHugeData) return false;
+      if (gross_errors_likely<double>(*op, b_) || line_scales(*op, b_).matter()) return false;
+      return is_clearly_noisy(outcome);
     } else {
       return false;
     }
@@ -557,6 +567,8 @@ class Solve {
     const bool can_be_judged = robust_operator() && options_.robust && !judged_;
     auto outcome = run_walk(start, can_be_judged ? kLongWalk : 0);
     const bool doubtful = outcome.paused || (!outcome.stopped && !is_beyond_doubt(outcome));
+    const bool noisy = outcome.paused || (!outcome.stopped && !outcome.exact);
+    if (noisy && is_clearly_noisy(outcome)) return outcome;
     if (doubtful && judge_entries()) return walk_over_the_rest();
     if (!outcome.paused || outliers_.stopped) return outcome;
     fits_used_ = before;  // the walk goes on: its fits are in the journal
@@ -565,9 +577,11 @@ class Solve {
 
   void walk() {
     RankWalkOutcome<Scalar> outcome;
-    if (!is_clearly_noisy(outcome)) {
+    if (!is_hugely_noisy(outcome)) {
       outcome = best_walk();
-      if (takes_bayes() && !outcome.exact && !outcome.stopped && exact_rank_ == 0)
+      if (clearly_noisy_)
+        outcome.stopped = outcome.paused = false;
+      else if (takes_bayes() && !outcome.exact && !outcome.stopped && exact_rank_ == 0)
         settle_noise(outcome);
       else
         choose_offsets(outcome);
