@@ -463,17 +463,10 @@ class Solve {
     }
   }
 
-  // The walk would take long, and nothing speaks for an exact fit or for gross errors.
+  // Where the walk would take long, it is run only if the noise is not clear.
   bool is_hugely_noisy(RankWalkOutcome<Scalar>& outcome) {
-    if constexpr (std::is_same_v<Scalar, double>) {
-      const bool fresh = !state_.has_gradient && state_.journal.empty();
-      const auto* const op = robust_operator();
-      if (!op || !fresh || b_.size() < kHugeData) return false;
-      if (gross_errors_likely<double>(*op, b_) || line_scales(*op, b_).matter()) return false;
-      return is_clearly_noisy(outcome);
-    } else {
-      return false;
-    }
+    const bool fresh = !state_.has_gradient && state_.journal.empty();
+    return fresh && b_.size() >= kHugeData && is_clearly_noisy(outcome);
   }
 
   // Where no fit is exact: variational Bayes from the fit of the walk.
