@@ -60,15 +60,15 @@ void check_center(const CompleteTask& task, Centering mode) {
                    "values");
 }
 
-// row,column,value,determined; no value where the row or column has no data.
+// row,column,value,determined,std; no value where the row or column has no data.
 std::string predictions_csv(const std::vector<Prediction>& predictions, const LineNames& names) {
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
-  fmt::format_to(out, "row,column,value,determined\n");
+  fmt::format_to(out, "row,column,value,determined,std\n");
   for (const Prediction& p : predictions) {
     fmt::format_to(out, "{},{},", names.row(p.row), names.col(p.col));
     if (p.has_data) fmt::format_to(out, "{:.17g}", p.value);
-    fmt::format_to(out, ",{}\n", p.determined ? 1 : 0);
+    fmt::format_to(out, ",{},{:.6g}\n", p.determined ? 1 : 0, p.deviation);
   }
   return fmt::to_string(text);
 }

@@ -99,6 +99,14 @@ Json results_json(const RecoveryFacts& r, const char* scalar, int index_base) {
   for (const auto& [rank, score] : r.scores)
     scores.push_back({{"rank", rank}, {"score", number(score)}});
   run["rank_scores"] = scores;
+  Json models = Json::array();
+  for (const ModelTrial& model : r.models)
+    models.push_back({{"center", to_string(model.center)},
+                      {"noise", to_string(model.noise)},
+                      {"rank", model.rank},
+                      {"sweeps", model.sweeps},
+                      {"bound", number(model.bound)}});
+  if (!r.models.empty()) run["models"] = models;
   return run;
 }
 

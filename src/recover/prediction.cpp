@@ -30,6 +30,12 @@ std::vector<std::int64_t> places(const Entries& known) {
   return result;
 }
 
+// Without a posterior the noise alone is known.
+double deviation(const Recovery& recovery, Index i, Index j, double value) {
+  if (recovery.exact) return 0;
+  return recovery.posterior ? recovery.posterior->deviation(i, j, value) : recovery.noise_sigma;
+}
+
 }  // namespace
 
 DeterminedEntries::DeterminedEntries(const Recovery& r, const Entries& known)
@@ -59,6 +65,7 @@ std::vector<Prediction> predict_entries(const Recovery& recovery, const Entries&
     p.has_data = known.has_data(i, j);
     p.determined = known.determined(i, j);
     if (p.has_data) p.value = recovery.predict(i, j);
+    if (p.determined) p.deviation = deviation(recovery, i, j, p.value);
   }
   return predictions;
 }

@@ -9,6 +9,7 @@
 #include "core/require.hpp"
 #include "core/sums.hpp"
 #include "recover/solver/balance.hpp"
+#include "recover/solver/bayes_answer.hpp"
 #include "recover/solver/contradiction.hpp"
 #include "recover/solver/equilibrate.hpp"
 #include "recover/solver/fingerprint.hpp"
@@ -31,6 +32,11 @@ constexpr Index kDefaultGradientSteps = 100'000;
 constexpr Index kStartIterations = 1024;  // longest gradient run before the walk
 constexpr double kStartDeadShare = 1e-14;
 constexpr double kWellConditioned = 1e-2;  // smallest over largest singular value
+constexpr Index kLargeData = 50'000;       // entries that are not searched for gross errors twice
+constexpr Index kHugeData = 2'000'000;     // entries for which the walk is not tried first
+constexpr double kClearNoise = 0.02;       // share of the data that is noise for sure
+constexpr double kGrossError = 10;         // standard deviations of the noise
+
 // Steps of a walk that is worth a search for gross errors: 70 are many without them. Small problems
 // have time for more.
 Index long_walk(Index measurements) {
@@ -73,6 +79,26 @@ const Method& method_of(bool symmetric, const RecoverOptions& options) {
           method.symmetric ? "symmetric" : "rectangular", " problems, this one is ",
           symmetric ? "symmetric" : "rectangular");
   return method;
+}
+
+Centering joined(Centering a, Centering b) {
+  const bool rows = has_rows(a) || has_rows(b), cols = has_cols(a) || has_cols(b);
+  if (rows || cols)
+    return rows && cols ? Centering::kBoth : rows ? Centering::kRows : Centering::kCols;
+  return a == Centering::kGlobal || b == Centering::kGlobal ? Centering::kGlobal : Centering::kNone;
+}
+
+Biases sum_of(const Biases& a, Biases b) {
+  const auto add = [](const Vector<double>& more, Vector<double>& sum) {
+    if (sum.size() == 0)
+      sum = more;
+    else if (more.size() > 0)
+      sum += more;
+  };
+  b.global += a.global;
+  add(a.row, b.row);
+  add(a.col, b.col);
+  return b;
 }
 
 Biases scaled(Biases biases, double factor) {
@@ -388,6 +414,78 @@ class Solve {
     }
   }
 
+  // Whether variational Bayes decides where no fit is exact.
+  bool takes_bayes() const {
+    return takes_offsets(*used_.op) && options_.shrinkage && !held_out_.op &&
+           options_.noise_sigma <= 0;
+  }
+
+  BayesAnswer run_bayes(const std::optional<StackedFactors<double>>& start, double smallest_sigma) {
+    BayesSearchOptions search;
+    search.center = options_.center;
+    search.noise_model = options_.noise_model;
+    search.max_rank = options_.max_rank;
+    search.seed = options_.seed;
+    search.go_on = [this, smallest_sigma](double sigma) {
+      return go_on(recorder_.poll()) && sigma >= smallest_sigma;
+    };
+    if constexpr (std::is_same_v<Scalar, double>)
+      return bayes_answer(dynamic_cast<const EntriesOperator<double>&>(*used_.op), used_.b, start,
+                          search, outliers_.noise.kind);
+    else
+      return {};
+  }
+
+  // The answer in the place of a walk's.
+  void take_bayes(BayesAnswer answer, RankWalkOutcome<Scalar>& outcome) {
+    if constexpr (std::is_same_v<Scalar, double>) {
+      take_offsets(
+          {joined(offsets_.center, answer.center), sum_of(offsets_.biases, answer.biases), {}});
+      b_ = scale_ * used_.b;
+      outcome.fit.Z = std::move(answer.Z);
+      outcome.fit.Z.Z *= std::sqrt(scale_);
+      outcome.noise_sigma = answer.sigma * scale_;
+      outcome.ridge = 0;
+      if (answer.noise != NoiseKind::kEqual) outliers_.noise.kind = answer.noise;
+      result_.models = std::move(answer.trials);
+      result_.posterior = std::move(answer.posterior);
+    }
+  }
+
+  // Many entries that are clearly noisy: no fit can be exact, so no walk looks for one. False where
+  // this is not certain.
+  bool is_clearly_noisy(RankWalkOutcome<Scalar>& outcome) {
+    if constexpr (std::is_same_v<Scalar, double>) {
+      if (!takes_bayes() || b_.size() < kLargeData || judged_) return false;
+      const double size = b_.norm() / scale_ / std::sqrt(static_cast<double>(b_.size()));
+      b_.resize(0);  // room for the posteriors
+      BayesAnswer answer = run_bayes(std::nullopt, kClearNoise * size);
+      b_ = scale_ * used_.b;
+      const bool interrupted = stop_ != Verdict::kContinue;
+      if (answer.stopped && !interrupted) return false;
+      clearly_noisy_ = interrupted || answer.largest_residual <= kGrossError;
+      if (clearly_noisy_) take_bayes(std::move(answer), outcome);
+      return clearly_noisy_;
+    } else {
+      return false;
+    }
+  }
+
+  // Where the walk would take long, it is run only if the noise is not clear.
+  bool is_hugely_noisy(RankWalkOutcome<Scalar>& outcome) {
+    const bool fresh = !state_.has_gradient && state_.journal.empty();
+    return fresh && b_.size() >= kHugeData && is_clearly_noisy(outcome);
+  }
+
+  // Where no fit is exact: variational Bayes from the fit of the walk.
+  void settle_noise(RankWalkOutcome<Scalar>& outcome) {
+    if constexpr (std::is_same_v<Scalar, double>) {
+      StackedFactors<double> start = outcome.fit.Z;
+      start.Z /= std::sqrt(scale_);
+      take_bayes(run_bayes(start, 0), outcome);
+    }
+  }
+
   // Held-out data have chosen the rank; the answer is a fit of all data at that rank.
   void refit_on_all(RankWalkOutcome<Scalar>& outcome) {
     if (!held_out_.op || outcome.stopped) return;
@@ -500,6 +598,8 @@ class Solve {
     const bool can_pause = robust_operator() && options_.robust && !judged_;
     auto outcome = with_joints_closed(run_walk(start, can_pause ? long_walk(b_.size()) : 0));
     if ((outcome.stopped && !outcome.paused) || is_beyond_doubt(outcome)) return outcome;
+    const bool noisy = outcome.paused || !outcome.exact;
+    if (noisy && is_clearly_noisy(outcome)) return outcome;
     if (!contradicts_symmetry(outcome)) judge_entries();
     if (auto others = rest(); others && is_better(*others, outcome))
       return walk_over(std::move(*others));
@@ -536,9 +636,17 @@ class Solve {
   }
 
   void walk() {
-    auto outcome = best_walk();
-    choose_offsets(outcome);
-    refit_on_all(outcome);
+    RankWalkOutcome<Scalar> outcome;
+    if (!is_hugely_noisy(outcome)) {
+      outcome = best_walk();
+      if (clearly_noisy_)
+        outcome.stopped = outcome.paused = false;
+      else if (takes_bayes() && !outcome.exact && !outcome.stopped && exact_rank_ == 0)
+        settle_noise(outcome);
+      else
+        choose_offsets(outcome);
+      refit_on_all(outcome);
+    }
     result_.by_rank_walk = true;
     result_.iterations = recorder_.next_iteration() - 1;
     result_.noise_sigma = outcome.noise_sigma / scale_;
@@ -612,7 +720,7 @@ class Solve {
     certificate.alpha = result_.by_rank_walk ? 0 : result_.alpha;
     certificate.seed = options_.seed;
     certificate.tolerance = kCertificateTolerance;
-    result_.certificate = certify(op, b_, factors_, certificate);
+    if (!clearly_noisy_) result_.certificate = certify(op, b_, factors_, certificate);
     // A gradient run does not claim its rank; what no rank could tell is said all the same.
     result_.undetermined = op.undetermined(parameters_per_line());
     if (held_out_.op) {
@@ -625,7 +733,9 @@ class Solve {
     const bool lost = !result_.by_rank_walk && result_.rank == 0;
     Optimality& verdict = result_.certificate.verdict;
     // Who asks for a large residual only gets no gradient smaller than that.
-    if (result_.exact && verdict == Optimality::kNotConverged) verdict = Optimality::kStationary;
+    // Variational Bayes ends where the bound is stationary, not f.
+    const bool settled = result_.exact || !result_.models.empty();
+    if (settled && verdict == Optimality::kNotConverged) verdict = Optimality::kStationary;
     result_.converged = !lost && verdict != Optimality::kNotConverged;
     if (!result_.converged && result_.stop_reason == StopReason::kConverged)
       result_.stop_reason = StopReason::kIterationLimit;
@@ -633,7 +743,8 @@ class Solve {
 
   // Whether another answer of this rank would do; a gradient run does not claim its rank.
   void examine() {
-    if (!result_.by_rank_walk || result_.rank == 0 || stop_ != Verdict::kContinue) {
+    if (!result_.by_rank_walk || result_.rank == 0 || clearly_noisy_ ||
+        stop_ != Verdict::kContinue) {
       result_.open_entries = open_entries<Scalar>(result_.undetermined, *used_.op);
       return;
     }
@@ -678,6 +789,10 @@ class Solve {
     if (!Z.symmetric) result_.V = root * Z.V();
     result_.d = method_.diagonal ? Reals<Scalar>(factors_.d() / real(scale_)) : factors_.d();
     result_.objective /= scale_ * scale_;
+    result_.range = options_.range;
+    // Counts are not negative.
+    const bool counts = result_.posterior && result_.posterior->noise().smallest_count > 0;
+    if (counts && !result_.range) result_.range = {0.0, std::numeric_limits<double>::infinity()};
     result_.center = offsets_.center;
     result_.biases = std::move(offsets_.biases);
   }
@@ -699,6 +814,7 @@ class Solve {
   Outliers<Scalar> outliers_;
   std::vector<std::pair<Index, Index>> outlier_places_;
   bool judged_ = false;  // outliers_ has been looked for
+  bool clearly_noisy_ = false;
   Index num_measurements_ = 0;
   Verdict stop_ = Verdict::kContinue;
   bool over_limit_ = false;

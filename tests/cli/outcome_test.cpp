@@ -116,7 +116,7 @@ TEST(PureNoise, IsPredictedByZero) {
   cli.write("data.csv", full(20, 15, sign));
   cli.write("pairs.csv", "1,1\n");
   EXPECT_EQ(complete(cli, "--predict pairs.csv --quiet").code, 0);
-  EXPECT_EQ(cli.text("out/predictions.csv"), "row,column,value,determined\n1,1,0,1\n");
+  EXPECT_EQ(cli.text("out/predictions.csv"), "row,column,value,determined,std\n1,1,0,1,1\n");
 }
 
 TEST(PureNoise, IsReportedAsNoiseOfTheSizeOfTheData) {

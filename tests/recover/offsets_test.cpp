@@ -196,9 +196,10 @@ TEST(Holdout, ChoosesTheRankOfAFitToAllData) {
   EXPECT_EQ(found.rank, kRank);
   EXPECT_EQ(found.measurements, problem.b.size());
   ASSERT_TRUE(found.holdout_rmse.has_value());
-  // The answer is that of all data at this rank, up to the ridge of the estimated noise.
+  // The answer is that of all data at this rank, up to the ridge: that of held-out data is one for
+  // all columns.
   const Recovery all = recover(problem);
-  EXPECT_NEAR(noisy.error(found) / noisy.error(all), 1, 1e-3);
+  EXPECT_NEAR(noisy.error(found) / noisy.error(all), 1, 2e-2);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -33,6 +34,9 @@ struct Prediction {
   double value = 0;        ///< 0 where row or column has no data
   bool has_data = false;
   bool determined = false;
+  /// Standard deviation of an observation of the entry; infinite where it is not determined, 0
+  /// beside an exact fit.
+  double deviation = std::numeric_limits<double>::infinity();
 };
 
 /// X(i, j) + biases for each pair.

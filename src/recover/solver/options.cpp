@@ -45,6 +45,20 @@ std::string scale_text(const RecoverOptions& options) {
   }
 }
 
+// "LOW,HIGH"; either may be infinite.
+void set_range(const std::string& text, RecoverOptions& options) {
+  const size_t comma = text.find(',');
+  double low = 0, high = 0;
+  const bool parsed = comma != text.npos && parse_all(text.substr(0, comma), low) &&
+                      parse_all(text.substr(comma + 1), high);
+  require(parsed && low < high, "'", text, "' found, two numbers LOW,HIGH expected, LOW < HIGH");
+  options.range = {low, high};
+}
+
+std::string range_text(const RecoverOptions& options) {
+  return options.range ? fmt::format("{},{}", options.range->first, options.range->second) : "";
+}
+
 }  // namespace
 
 void describe(OptionTable& table, RecoverOptions& o) {
@@ -88,6 +102,18 @@ void describe(OptionTable& table, RecoverOptions& o) {
   table.add("noise", o.noise_sigma, "Standard deviation of the noise, where known")
       .positive()
       .default_is("estimated");
+  table.add("noise-model", o.noise_model,
+            {{"auto", NoiseModel::kAuto},
+             {"gaussian", NoiseModel::kGaussian},
+             {"rows", NoiseModel::kRows},
+             {"poisson", NoiseModel::kPoisson}},
+            "Noise of entries: equal, a level for each row, or counts");
+  table
+      .add_custom(
+          "range", [at](const std::string& text) { set_range(text, *at); },
+          [at] { return range_text(*at); }, "Predictions stay between these values")
+      .called("LOW,HIGH")
+      .default_is("none");
   table.add("robust", o.robust, "auto: entries that are gross errors are left out; off: named only")
       .as_switch_word({"auto", "off"});
   table.add("holdout", o.holdout, "Share of the data to hold out: it chooses the rank")
@@ -116,6 +142,9 @@ void RecoverOptions::validate() const {
   require(std::isfinite(noise_sigma) && noise_sigma >= 0, "noise is ", noise_sigma,
           ", 0 or more expected");
   require(holdout >= 0 && holdout < 1, "holdout is ", holdout, ", a share in [0, 1) expected");
+  if (range)
+    require(range->first < range->second, "range is ", range->first, ",", range->second,
+            ", LOW < HIGH expected");
   require(!(holdout > 0 && noise_sigma > 0),
           "noise and holdout are two ways to choose the rank, "
           "one of them expected");

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/instantiate.hpp"
 
 namespace udv {
@@ -96,7 +98,13 @@ template <typename Scalar>
 Scalar BasicRecovery<Scalar>::predict(Index i, Index j) const {
   const RowMatrix<Scalar>& right = symmetric ? U : V;
   const Scalar x = right.row(j).dot(U.row(i).cwiseProduct(d.transpose()));
-  return x + static_cast<RealOf<Scalar>>(biases.at(i, j));
+  const Scalar value = x + static_cast<RealOf<Scalar>>(biases.at(i, j));
+  if constexpr (kIsComplex<Scalar>) {
+    return value;
+  } else {
+    if (!range) return value;
+    return std::clamp(value, static_cast<Scalar>(range->first), static_cast<Scalar>(range->second));
+  }
 }
 
 bool RecoveryFacts::certified() const {
@@ -108,6 +116,8 @@ std::string RecoveryFacts::verdict() const {
   if (stop_reason == StopReason::kInterrupted) return "interrupted before it converged";
   if (!converged) return fmt::format("not converged, stopped by the {}", to_string(stop_reason));
   if (!by_rank_walk) return gradient_verdict(*this);
+  if (rank == 0 && center != Centering::kNone)
+    return "offsets and noise: no rank explains the data better than none";
   if (rank == 0) return "nothing but noise: no rank explains the data better than none";
   const std::string open = open_text(*this);
   if (certified()) return fmt::format("certified: the only {} that fits the data", answer(*this));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "udv/core/export.hpp"
 #include "udv/core/options.hpp"
@@ -29,6 +30,15 @@ enum class Start {
   kDynamics,  ///< a short run of projected gradient with the chosen method
 };
 
+/// How the size of the noise is modelled where no fit is exact (entries of real rectangular
+/// matrices).
+enum class NoiseModel {
+  kAuto,      ///< what the evidence prefers
+  kGaussian,  ///< equal for all entries, up to their weights
+  kRows,      ///< each row has its own
+  kPoisson,   ///< counts: the variance is proportional to the expectation, never negative
+};
+
 /// Everything a solve can be told; the defaults need no tuning.
 struct UDV_EXPORT RecoverOptions {
   std::string method = "auto";  ///< bm, udu, uv, udv; auto: udu where symmetric, else udv
@@ -50,8 +60,10 @@ struct UDV_EXPORT RecoverOptions {
   Start start = Start::kNothing;
   bool robust = true;      ///< entries that are gross errors are left out; else they are named only
   double noise_sigma = 0;  ///< > 0: standard deviation of a measurement's error is known
-  double holdout = 0;      ///< in (0, 1): share of the measurements that choose the rank
-  bool shrinkage = true;   ///< ridge on the final fit of noisy data
+  NoiseModel noise_model = NoiseModel::kAuto;
+  std::optional<std::pair<double, double>> range;  ///< in which all predictions are kept
+  double holdout = 0;     ///< in (0, 1): share of the measurements that choose the rank
+  bool shrinkage = true;  ///< ridge on the final fit of noisy data
   Recording record = Recording::kLog;
   std::uint64_t seed = 0;
 

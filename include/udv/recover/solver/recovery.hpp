@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
 #include "udv/recover/centering.hpp"
+#include "udv/recover/posterior.hpp"
 #include "udv/recover/solver/certificate.hpp"
 #include "udv/recover/solver/determinacy.hpp"
 
@@ -23,6 +25,15 @@ UDV_EXPORT StopReason stop_reason(Verdict verdict, bool converged);
 /// What the size of an entry's noise depends on.
 enum class NoiseKind { kEqual, kByRow, kByCol, kByRowAndCol, kBySignal };
 UDV_EXPORT std::string_view to_string(NoiseKind kind);
+
+/// A model of noisy entries that was tried, and the lower bound of its log evidence.
+struct ModelTrial {
+  Centering center = Centering::kNone;
+  NoiseKind noise = NoiseKind::kEqual;
+  Index rank = 0;
+  Index sweeps = 0;
+  double bound = 0;
+};
 
 /// Column sizes over time: row t belongs to iteration[t], one column per column of U_0.
 struct ColumnHistory {
@@ -67,6 +78,11 @@ struct UDV_EXPORT RecoveryFacts {
   Index rank_cap = 0;       ///< > 0: no fit was exact, and the data cannot confirm a higher rank
   std::vector<std::pair<Index, double>> scores;  ///< (rank, score) of the ranks that were tried
 
+  /// By variational Bayes; the last one is the answer. Empty: a walk in the rank has decided.
+  std::vector<ModelTrial> models;
+  std::shared_ptr<const Posterior> posterior;      ///< of entries; nothing where `models` is empty
+  std::optional<std::pair<double, double>> range;  ///< in which predictions are kept
+
   Certificate certificate;
   Determinacy determinacy;
   Undetermined undetermined;
@@ -88,7 +104,7 @@ struct UDV_EXPORT BasicRecovery : RecoveryFacts {
   Reals<Scalar> d;
   OpenEntries<Scalar> open_entries;  ///< which entries of X the data leave open
 
-  /// X(i, j) + biases, 0-based.
+  /// X(i, j) + biases, 0-based, kept in the range where there is one.
   Scalar predict(Index i, Index j) const;
 };
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "udv/core/export.hpp"
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+/// How far the entries of a completed noisy matrix can be trusted. Row i has w_i = (b_i, u_i),
+/// column j has w_j = (c_j, v_j), independent Gaussians of D numbers each; the entry is
+/// mu + b_i + c_j + u_i . v_j, and an observation of it has noise of variance sigma^2.
+class UDV_EXPORT Posterior {
+ public:
+  /// One record for each line: the mean of w, then the lower triangle of its covariance by rows.
+  struct Side {
+    Index lines = 0, width = 0;
+    std::vector<float> records;
+  };
+  /// The noise variance is `variance` times row_noise(i) times col_noise(j); empty: 1.
+  struct Noise {
+    double variance = 0;
+    Vector<double> row, col;
+    double smallest_count = 0;  ///< > 0: it is also proportional to the entry, at least to this
+  };
+
+  Posterior(Side rows, Side cols, Noise noise);
+
+  /// Variance of the entry itself: a^T S_i a + b^T S_j b + tr(S_i S_j) with a = (1, v_j) and
+  /// b = (1, u_i), the trace over factors only. O(D^2).
+  double variance(Index i, Index j) const;
+  /// Standard deviation of an observation of the entry, whose expectation is `value`.
+  double deviation(Index i, Index j, double value) const;
+  const Noise& noise() const { return noise_; }
+
+  /// Where covariances would need more than this many bytes, only their diagonals are kept.
+  static constexpr Index kMostBytes = 200'000'000;
+
+ private:
+  Side rows_, cols_;
+  Noise noise_;
+  bool diagonal_ = false;
+};
+
+}  // namespace udv

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: MIT
+#include "recover/solver/bayes.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+
+#include "core/sums.hpp"
+#include "recover/solver/bayes_gauge.hpp"
+#include "recover/solver/bias_fit.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/core/random.hpp"
+
+namespace udv {
+namespace {
+
+constexpr double kSmallShare = 0.01;  // of a column's moments that its means must have
+constexpr Index kSweepsBeforePruning = 5;
+constexpr Index kTiedSweeps = 5;     // after new columns
+constexpr double kSmallest = 1e-12;  // prior variance, of the variance of the data
+constexpr int kSubspaceRounds = 4;
+constexpr double kSmallestCount = 0.1;  // expectation of a count, of the average
+constexpr Index kEntryBlock = 1 << 15;
+
+size_t at(Index i) {
+  return static_cast<size_t>(i);
+}
+
+RowMatrix<double> orthonormal(const RowMatrix<double>& X) {
+  Eigen::HouseholderQR<Matrix<double>> qr{Matrix<double>(X)};
+  return qr.householderQ() * Matrix<double>::Identity(X.rows(), X.cols());
+}
+
+// Leading singular triples of A*(z) by subspace iteration: U diag(d) V^T, d not negative.
+struct Triples {
+  RowMatrix<double> U, V;
+  Vector<double> d;
+};
+
+Triples leading_triples(const EntriesOperator<double>& op, const Vector<double>& z, Index count,
+                        std::uint64_t seed) {
+  Triples t;
+  t.V.resize(op.cols(), count);
+  t.U.resize(op.rows(), count);
+  Random random(seed, kStreamLanczos);
+  random.fill_normal(t.V);
+  for (int round = 0; round < kSubspaceRounds; ++round) {
+    t.V = orthonormal(t.V);
+    op.adjoint_times(z, t.V, t.U);
+    t.U = orthonormal(t.U);
+    op.adjoint_transpose_times(z, t.U, t.V);
+  }
+  // A^T U = V: U stays orthonormal, V = W S Y^T.
+  const Matrix<double> gram = t.V.transpose() * t.V;
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(gram);
+  const Matrix<double> Y = eigen.eigenvectors().rowwise().reverse();
+  t.d = eigen.eigenvalues().reverse().cwiseMax(0).cwiseSqrt();
+  t.U = t.U * Y;
+  t.V = t.V * Y;
+  for (Index c = 0; c < count; ++c)
+    if (t.d(c) > 0) t.V.col(c) /= t.d(c);
+  return t;
+}
+
+}  // namespace
+
+template <typename Real>
+BayesFit<Real>::BayesFit(const EntriesOperator<double>& op, const Vector<double>& b) : op_(&op) {
+  const Vector<double>& root = op.root_weights();
+  if (root.size() > 0) {
+    auto values = std::make_shared<Vector<double>>(b);
+    for (Index t = 0; t < b.size(); ++t) (*values)(t) = root(t) > 0 ? b(t) / root(t) : 0;
+    own_values_ = std::move(values);
+    value_ = own_values_->data();
+  } else {
+    value_ = b.data();
+  }
+  weigh();
+}
+
+// weight_ = w_t times what the noise model adds; nothing where all are 1.
+template <typename Real>
+void BayesFit<Real>::weigh() {
+  const Vector<double>& root = op_->root_weights();
+  const Index n = op_->num_measurements();
+  num_entries_ = total_weight_ = static_cast<double>(n);
+  half_log_weight_ = 0;
+  if (root.size() == 0 && noise_ == NoiseKind::kEqual) return;
+  Vector<double> x;
+  if (noise_ == NoiseKind::kBySignal) x = fitted();
+  // Copies of a fit share their weights until one of them changes them.
+  weight_ = std::make_shared<std::vector<Real>>(at(n));
+  num_entries_ = total_weight_ = 0;
+  const SparseLines rows = op_->by_row();
+  for (Index i = 0; i < rows.count; ++i)
+    for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
+      const Index t = rows.entry[s];
+      double known = root.size() > 0 ? root(t) * root(t) : 1;
+      if (!(known > 0)) continue;
+      if (x.size() > 0) known /= std::max(x(t), smallest_count_);
+      const double all = known * (row_noise_.any() ? row_noise_.expected()(i) : 1) *
+                         (col_noise_.any() ? col_noise_.expected()(rows.other[s]) : 1);
+      (*weight_)[at(t)] = static_cast<Real>(all);
+      num_entries_ += 1;
+      total_weight_ += all;
+      half_log_weight_ += 0.5 * std::log(known);
+    }
+}
+
+// Entries of each line.
+template <typename Real>
+Vector<double> BayesFit<Real>::counts(const BayesEntries<Real>& entries, Index lines) const {
+  const Vector<double>& root = op_->root_weights();
+  Vector<double> count = Vector<double>::Zero(lines);
+  for (const SparseLines& tile : entries.tiles)
+    for (Index i = 0; i < lines; ++i)
+      for (auto s = tile.first[i]; s < tile.first[i + 1]; ++s)
+        count(i) += root.size() == 0 || root(tile.entry[s]) > 0 ? 1 : 0;
+  return count;
+}
+
+template <typename Real>
+double BayesFit<Real>::gain_of_line_noise(bool by_rows) {
+  const BayesEntries<Real> entries = by_rows ? row_entries() : col_entries();
+  BayesSide<Real>& own = by_rows ? rows_ : cols_;
+  BayesSums& sums = by_rows ? row_sums_ : col_sums_;
+  Vector<double> squares;
+  sums = update_side(entries, by_rows ? cols_ : rows_, {mean_, variance_, true}, own, &squares);
+  LineNoise noise(counts(entries, own.lines));
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round)
+    noise.update(squares.cwiseProduct(noise.expected()), variance_);
+  return noise.log_likelihood() -
+         0.5 * squares.dot(noise.expected() - Vector<double>::Ones(own.lines)) / variance_;
+}
+
+template <typename Real>
+void BayesFit<Real>::set_noise(NoiseKind kind) {
+  noise_ = kind;
+  const bool both = kind == NoiseKind::kByRowAndCol;
+  row_noise_ = col_noise_ = {};
+  if (both || kind == NoiseKind::kByRow) row_noise_ = LineNoise(counts(row_entries(), rows_.lines));
+  if (both || kind == NoiseKind::kByCol) col_noise_ = LineNoise(counts(col_entries(), cols_.lines));
+  if (kind == NoiseKind::kBySignal) {
+    double sum = 0;
+    for (Index t = 0; t < op_->num_measurements(); ++t) sum += std::abs(value_[t]);
+    const double average = sum / static_cast<double>(op_->num_measurements());
+    smallest_count_ = kSmallestCount * average;
+    // The same noise on average in the new units.
+    if (!fixed_variance_) variance_ /= average;
+  }
+  weigh();
+}
+
+template <typename Real>
+void BayesFit<Real>::update_rows() {
+  if (rows_.records.empty()) rows_.records.resize(at(rows_.lines * rows_.stride()));
+  const bool by_rows = row_noise_.any();
+  Vector<double> squares;
+  row_sums_ = update_side(row_entries(), cols_, {mean_, variance_, by_rows}, rows_,
+                          by_rows ? &squares : nullptr);
+  if (by_rows) row_noise_.update(squares, variance_);
+  if (by_rows || noise_ == NoiseKind::kBySignal) weigh();
+}
+
+template <typename Real>
+void BayesFit<Real>::update_cols() {
+  const bool by_cols = col_noise_.any();
+  Vector<double> squares;
+  col_sums_ = update_side(col_entries(), rows_, {mean_, variance_, true}, cols_,
+                          by_cols ? &squares : nullptr);
+  if (!by_cols) return;
+  const Vector<double> before = col_noise_.expected();
+  col_noise_.update(squares, variance_);
+  // The sums in the new units of the noise.
+  col_sums_.squares = 0;
+  for (Index j = 0; j < squares.size(); ++j)
+    col_sums_.squares += squares(j) * col_noise_.expected()(j) / before(j);
+  col_sums_.residual = 0;
+  weigh();
+}
+
+template <typename Real>
+BayesEntries<Real> BayesFit<Real>::row_entries() const {
+  return {{op_->by_row()}, value_, weight_ ? weight_->data() : nullptr};
+}
+
+template <typename Real>
+BayesEntries<Real> BayesFit<Real>::col_entries() const {
+  BayesEntries<Real> entries{{}, value_, weight_ ? weight_->data() : nullptr};
+  for (Index t = 0; t < op_->by_col().tiles(); ++t) entries.tiles.push_back(op_->by_col().tile(t));
+  return entries;
+}
+
+template <typename Real>
+void BayesFit<Real>::start(Centering center) {
+  center_ = center;
+  rows_ = BayesSide<Real>(op_->rows(), 1);
+  cols_ = BayesSide<Real>(op_->cols(), 1);
+  double sum = 0, squares = 0;
+  for (Index t = 0; t < op_->num_measurements(); ++t) {
+    const double w = weight_ ? static_cast<double>((*weight_)[at(t)]) : 1;
+    sum += w * value_[t];
+    squares += w * value_[t] * value_[t];
+  }
+  mean_ = center == Centering::kNone ? 0 : sum / total_weight_;
+  const double spread = squares / total_weight_ - mean_ * (2 * sum / total_weight_ - mean_);
+  if (!fixed_variance_) variance_ = std::max(spread, 1e-30 * squares / total_weight_);
+  if (has_rows(center)) rows_.prior(0) = spread / 4;
+  if (has_cols(center)) cols_.prior(0) = spread / 4;
+  since_growth_ = pruned_ = tied_sweeps_ = 0;
+}
+
+template <typename Real>
+void BayesFit<Real>::fix_variance(double variance) {
+  variance_ = variance;
+  fixed_variance_ = true;
+}
+
+template <typename Real>
+void BayesFit<Real>::append(const StackedFactors<double>& Z) {
+  if (Z.rank() == 0) return;
+  const auto mean_squares = [](const auto& X) {
+    return Vector<double>(X.colwise().squaredNorm().transpose() / static_cast<double>(X.rows()));
+  };
+  const RowMatrix<double> U = Z.U(), V = Z.V();
+  rows_.append(U, mean_squares(U));
+  cols_.append(V, mean_squares(V));
+  since_growth_ = tied_sweeps_ = 0;
+}
+
+template <typename Real>
+void BayesFit<Real>::measure_noise(double freedom) {
+  if (fixed_variance_) return;
+  const Vector<double> x = fitted();
+  double squares = 0;
+  for (Index t = 0; t < x.size(); ++t)
+    squares += (weight_ ? static_cast<double>((*weight_)[at(t)]) : 1) * (value_[t] - x(t)) *
+               (value_[t] - x(t));
+  variance_ = std::max(squares / std::max(0.1 * num_entries_, num_entries_ - freedom), 1e-300);
+}
+
+template <typename Real>
+StackedFactors<double> BayesFit<Real>::directions(Index count, std::uint64_t seed) const {
+  Vector<double> z = fitted();
+  const Vector<double>& root = op_->root_weights();
+  for (Index t = 0; t < z.size(); ++t)
+    z(t) = (value_[t] - z(t)) * (weight_ ? static_cast<double>((*weight_)[at(t)]) : 1) /
+           (root.size() > 0 && root(t) > 0 ? root(t) : 1);
+  Triples t = leading_triples(*op_, z, count, seed);
+  z.resize(0);
+  const auto p = static_cast<double>(op_->rows()), q = static_cast<double>(op_->cols());
+  const double all = p * q / num_entries_;
+  const double balance = std::pow(p / q, 0.25);
+  for (Index c = 0; c < count; ++c) {
+    // The best length of this direction alone, sum z u v / sum (u v)^2, but no more than a matrix
+    // whose entries are sampled evenly would have.
+    double norm = 0;
+    op_->visit_entries([&](Index i, Index j) { norm += std::pow(t.U(i, c) * t.V(j, c), 2); });
+    const double length = std::sqrt(std::min(t.d(c) / std::max(norm, 1e-300), t.d(c) * all));
+    t.U.col(c) *= length * balance;
+    t.V.col(c) *= length / balance;
+  }
+  StackedFactors<double> Z(op_->rows(), op_->cols(), false, count);
+  Z.U() = t.U;
+  Z.V() = t.V;
+  return Z;
+}
+
+template <typename Real>
+void BayesFit<Real>::grow(const StackedFactors<double>& directions) {
+  append(directions);
+  tied_sweeps_ = kTiedSweeps;
+}
+
+template <typename Real>
+void BayesFit<Real>::restrict_to(Centering center) {
+  // Biases no larger than the errors of their least-squares estimates would not be worth a column.
+  const double row_error = variance_ * static_cast<double>(op_->rows()) / num_entries_;
+  const double col_error = variance_ * static_cast<double>(op_->cols()) / num_entries_;
+  StackedFactors<double> Z(op_->rows(), op_->cols(), false, 0);
+  const auto add = [&](const Vector<double>& u, const Vector<double>& v) {
+    Z.Z.conservativeResize(Eigen::NoChange, Z.rank() + 1);
+    Z.Z.col(Z.rank() - 1) << u, v;
+  };
+  const Biases now = biases();
+  const double rows_square = now.row.size() > 0 ? now.row.squaredNorm() / now.row.size() : 0;
+  const double cols_square = now.col.size() > 0 ? now.col.squaredNorm() / now.col.size() : 0;
+  const Vector<double> ones_p = Vector<double>::Ones(op_->rows());
+  const Vector<double> ones_q = Vector<double>::Ones(op_->cols());
+  const bool lost_mean = center == Centering::kNone && center_ != Centering::kNone;
+  const bool lost_rows = has_rows(center_) && !has_rows(center);
+  const bool lost_cols = has_cols(center_) && !has_cols(center);
+  const double mean_for_rows = lost_mean ? mean_ : 0;
+  const bool rows_column =
+      (lost_rows && rows_square > row_error) || mean_for_rows * mean_for_rows > row_error;
+  if (rows_column) {
+    Vector<double> u = lost_rows ? now.row : Vector<double>::Zero(op_->rows());
+    u.array() += mean_for_rows;
+    const double balance = std::sqrt(std::max(1e-300, std::sqrt(u.squaredNorm() / u.size())));
+    add(u / balance, balance * ones_q);
+  }
+  if (lost_cols && cols_square > col_error) {
+    const double balance = std::sqrt(std::sqrt(cols_square));
+    add(balance * ones_p, now.col / balance);
+  }
+  const auto clear = [](BayesSide<Real>& side) {
+    side.prior(0) = 0;
+    for (Index i = 0; i < side.lines; ++i) {
+      side.record(i)[0] = 0;
+      for (Index c = 0; c < side.width; ++c) side.record(i)[side.width + c * (c + 1) / 2] = 0;
+    }
+  };
+  if (lost_rows) clear(rows_);
+  if (lost_cols) clear(cols_);
+  if (lost_mean) mean_ = 0;
+  center_ = center;
+  append(Z);
+}
+
+template <typename Real>
+void BayesFit<Real>::learn_noise() {
+  double squares = col_sums_.squares;
+  if (center_ != Centering::kNone) {
+    const double step = col_sums_.residual / total_weight_;
+    mean_ += step;
+    squares -= step * col_sums_.residual;
+  }
+  col_sums_.squares = squares;
+  if (!fixed_variance_) variance_ = std::max(squares / num_entries_, 1e-300);
+}
+
+template <typename Real>
+void BayesFit<Real>::learn_priors() {
+  const auto learn = [&](const BayesSums& sums, BayesSide<Real>& side) {
+    const double smallest = kSmallest * variance_;
+    for (Index c = 0; c < side.width; ++c)
+      if (side.prior(c) > 0)
+        side.prior(c) =
+            std::max(sums.moment(c + 1, c + 1) / static_cast<double>(sums.lines), smallest);
+  };
+  learn(row_sums_, rows_);
+  learn(col_sums_, cols_);
+}
+
+template <typename Real>
+void BayesFit<Real>::tie_priors() {
+  if (rank() == 0) return;
+  for (Vector<double>* const prior : {&rows_.prior, &cols_.prior})
+    prior->tail(rank()).setConstant(prior->tail(rank()).maxCoeff());
+}
+
+// The rows are about to be updated, so only the columns and all moments are changed.
+template <typename Real>
+void BayesFit<Real>::reparametrise() {
+  BayesGauge gauge(row_sums_, col_sums_, mean_);
+  if (has_rows(center_)) gauge.shift_to_rows(rows_.prior, cols_.prior);
+  if (has_cols(center_)) gauge.shift_to_cols(rows_.prior, cols_.prior);
+  if (has_rows(center_)) gauge.center_rows();
+  if (has_cols(center_)) gauge.center_cols();
+  gauge.rotate();
+  cols_.transform(gauge.cols_map(), gauge.cols_shift());
+}
+
+// E log p - E log q with Gaussian posteriors.
+template <typename Real>
+double BayesFit<Real>::evidence() const {
+  const auto side_part = [](const BayesSums& sums, const Vector<double>& prior) {
+    double part = sums.log_det;
+    const auto lines = static_cast<double>(sums.lines);
+    for (Index c = 0; c < prior.size(); ++c)
+      if (prior(c) > 0)
+        part += lines * (1 - std::log(prior(c))) - sums.moment(c + 1, c + 1) / prior(c);
+    return 0.5 * part;
+  };
+  const double noise =
+      -0.5 * (num_entries_ * std::log(2 * M_PI * variance_) + col_sums_.squares / variance_);
+  return noise + half_log_weight_ + row_noise_.log_likelihood() + col_noise_.log_likelihood() +
+         side_part(row_sums_, rows_.prior) + side_part(col_sums_, cols_.prior);
+}
+
+template <typename Real>
+double BayesFit<Real>::sweep() {
+  update_rows();
+  update_cols();
+  learn_noise();
+  learn_priors();
+  reparametrise();
+  learn_priors();
+  if (since_growth_ < tied_sweeps_) tie_priors();
+  ++sweeps_;
+  ++since_growth_;
+  return bound_ = evidence();
+}
+
+template <typename Real>
+void BayesFit<Real>::finish() {
+  if (rows_.records.empty()) rows_.records.resize(at(rows_.lines * rows_.stride()));
+  row_sums_ = update_side(row_entries(), cols_, {mean_, variance_, false}, rows_);
+}
+
+template <typename Real>
+Index BayesFit<Real>::prune() {
+  std::vector<Index> kept = {0};
+  for (Index c = 1; c < rows_.width; ++c) {
+    const double means = row_sums_.means(c + 1, c + 1) * col_sums_.means(c + 1, c + 1);
+    const double all = row_sums_.moment(c + 1, c + 1) * col_sums_.moment(c + 1, c + 1);
+    if (means >= kSmallShare * all) kept.push_back(c);
+  }
+  const Index removed = rows_.width - static_cast<Index>(kept.size());
+  if (removed == 0) return 0;
+  rows_.keep(kept);
+  cols_.keep(kept);
+  pruned_ += removed;
+  return removed;
+}
+
+template <typename Real>
+bool BayesFit<Real>::settled(double gain, const BayesStop& stop) const {
+  if (gain < stop.tolerance * num_entries_) return true;
+  // Gains shrink from sweep to sweep: ten more of this size are not to be expected.
+  constexpr double kExpected = 10;
+  return since_growth_ >= 2 * kSweepsBeforePruning && bound_ + kExpected * gain < stop.to_beat;
+}
+
+template <typename Real>
+void BayesFit<Real>::run(const BayesStop& stop) {
+  double before = -1e300;
+  for (int k = 0; k < stop.max_sweeps; ++k) {
+    const double now = sweep();
+    const bool removed = stop.prune && since_growth_ >= kSweepsBeforePruning && prune() > 0;
+    const bool wait = removed || since_growth_ <= std::max<Index>(1, tied_sweeps_);
+    if (!wait && settled(now - before, stop)) break;
+    if (stop.go_on && !stop.go_on(std::sqrt(variance_))) break;
+    before = now;
+  }
+}
+
+template <typename Real>
+StackedFactors<double> BayesFit<Real>::factors() const {
+  StackedFactors<double> Z(op_->rows(), op_->cols(), false, rank());
+  for (Index i = 0; i < rows_.lines; ++i)
+    for (Index c = 0; c < rank(); ++c) Z.Z(i, c) = static_cast<double>(rows_.record(i)[c + 1]);
+  for (Index j = 0; j < cols_.lines; ++j)
+    for (Index c = 0; c < rank(); ++c)
+      Z.Z(Z.rows + j, c) = static_cast<double>(cols_.record(j)[c + 1]);
+  return Z;
+}
+
+template <typename Real>
+Biases BayesFit<Real>::biases() const {
+  Biases result;
+  result.global = mean_;
+  const auto take = [](const BayesSide<Real>& side) {
+    Vector<double> bias(side.lines);
+    for (Index i = 0; i < side.lines; ++i) bias(i) = static_cast<double>(side.record(i)[0]);
+    return bias;
+  };
+  if (has_rows(center_)) result.row = take(rows_);
+  if (has_cols(center_)) result.col = take(cols_);
+  return result;
+}
+
+template <typename Real>
+Vector<double> BayesFit<Real>::fitted() const {
+  Vector<double> x(op_->num_measurements());
+  const SparseLines rows = op_->by_row();
+  const Index lines = std::max<Index>(1, kEntryBlock * rows.count / std::max<Index>(1, x.size()));
+  parallel_blocks(rows.count, lines, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
+        const Real *const a = rows_.record(i), *const b = cols_.record(rows.other[s]);
+        double sum = mean_ + static_cast<double>(a[0]) + static_cast<double>(b[0]);
+        for (Index c = 1; c < rows_.width; ++c)
+          sum += static_cast<double>(a[c]) * static_cast<double>(b[c]);
+        x(rows.entry[s]) = sum;
+      }
+  });
+  return x;
+}
+
+template <typename Real>
+double BayesFit<Real>::largest_residual() const {
+  const Vector<double> x = fitted();
+  double largest = 0;
+  for (Index t = 0; t < x.size(); ++t) {
+    const double w = weight_ ? static_cast<double>((*weight_)[at(t)]) : 1;
+    largest = std::max(largest, w * (value_[t] - x(t)) * (value_[t] - x(t)));
+  }
+  return std::sqrt(largest / variance_);
+}
+
+template class BayesFit<float>;
+template class BayesFit<double>;
+
+}  // namespace udv

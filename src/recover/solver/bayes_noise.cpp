@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "recover/solver/bayes_noise.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace udv {
+namespace {
+
+constexpr double kSmallestShape = 0.5, kLargestShape = 1e4;
+
+// KL divergence of Gamma(a, b) (shape, rate) from Gamma(s, s).
+double divergence(double a, double b, double s) {
+  return (a - s) * digamma(a) - std::lgamma(a) + std::lgamma(s) + s * (std::log(b) - std::log(s)) +
+         a * (s - b) / b;
+}
+
+}  // namespace
+
+double digamma(double x) {
+  double shift = 0;
+  for (; x < 6; x += 1) shift -= 1 / x;
+  const double f = 1 / (x * x);
+  return shift + std::log(x) - 0.5 / x - f * (1.0 / 12 - f * (1.0 / 120 - f * (1.0 / 252)));
+}
+
+LineNoise::LineNoise(Vector<double> counts)
+    : counts_(std::move(counts)), expected_(Vector<double>::Ones(counts_.size())) {}
+
+void LineNoise::update(const Vector<double>& squares, double variance) {
+  log_likelihood_ = 0;
+  double excess = 0, lines = 0;
+  for (Index i = 0; i < counts_.size(); ++i) {
+    if (!(counts_(i) > 0)) continue;
+    const double a = shape_ + 0.5 * counts_(i);
+    const double b = shape_ + 0.5 * squares(i) / (expected_(i) * variance);
+    const double log_expected = digamma(a) - std::log(b);
+    expected_(i) = a / b;
+    log_likelihood_ += 0.5 * counts_(i) * log_expected - divergence(a, b, shape_);
+    excess += expected_(i) - log_expected;
+    lines += 1;
+  }
+  if (lines > 0) learn_shape(excess / lines - 1);
+}
+
+// The maximum of sum E log p(lambda | a): log a - digamma(a) = mean(E lambda - E log lambda) - 1.
+void LineNoise::learn_shape(double excess) {
+  const double c = std::max(excess, 1e-6);
+  shape_ = std::clamp((3 - c + std::sqrt((c - 3) * (c - 3) + 24 * c)) / (12 * c), kSmallestShape,
+                      kLargestShape);
+}
+
+}  // namespace udv

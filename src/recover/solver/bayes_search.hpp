@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "recover/solver/bayes.hpp"
+#include "udv/core/export.hpp"
+#include "udv/recover/solver/options.hpp"
+#include "udv/recover/solver/recovery.hpp"
+
+namespace udv {
+
+struct BayesSearchOptions {
+  Centering center = Centering::kAuto;
+  NoiseModel noise_model = NoiseModel::kAuto;
+  Index max_rank = 0;      ///< 0: as many as the data may determine
+  double noise_sigma = 0;  ///< > 0: known
+  double tolerance = 1e-5;
+  std::uint64_t seed = 0;
+  /// Asked after each sweep with the standard deviation of the noise; false ends the search.
+  std::function<bool(double)> go_on;
+};
+
+template <typename Real>
+struct BayesSearch {
+  BayesFit<Real> fit;  ///< the model with the largest bound
+  std::vector<ModelTrial> trials;
+  bool stopped = false;
+};
+
+/// Variational Bayes with the biases and the number of columns that the evidence bound prefers.
+/// `start`: factors of a least-squares fit without biases, where there is one.
+template <typename Real>
+UDV_EXPORT BayesSearch<Real> bayes_search(const EntriesOperator<double>& op,
+                                          const Vector<double>& b,
+                                          const std::optional<StackedFactors<double>>& start,
+                                          const BayesSearchOptions& options);
+
+}  // namespace udv

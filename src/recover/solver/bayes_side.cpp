@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: MIT
+#include "recover/solver/bayes_side.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/clones.hpp"
+#include "recover/kernels/pack.hpp"
+#include "udv/core/parallel.hpp"
+
+namespace udv {
+namespace {
+
+constexpr Index kMultiple = 4;  // widths of scratch rows
+
+Index padded(Index width) {
+  return (width + kMultiple - 1) / kMultiple * kMultiple;
+}
+
+constexpr Index packed_size(Index k) {
+  return k * (k + 1) / 2;
+}
+
+// Calls body with the padded width as a constant where it is small, else with 0.
+template <typename Body>
+void with_padded(Index width, const Body& body) {
+  switch (padded(width)) {
+    case 4:
+      return body(std::integral_constant<int, 4>());
+    case 8:
+      return body(std::integral_constant<int, 8>());
+    case 12:
+      return body(std::integral_constant<int, 12>());
+    case 16:
+      return body(std::integral_constant<int, 16>());
+    default:
+      return body(std::integral_constant<int, 0>());
+  }
+}
+
+// y += factor x
+template <int P, typename Real>
+UDV_INLINE void add_row(Real factor, const Real* x, Real* y, Index padded_width) {
+  const Index size = P > 0 ? P : padded_width;
+#pragma omp simd
+  for (Index c = 0; c < size; ++c) y[c] += factor * x[c];
+}
+
+// Sums of one line over its entries, and the normal equations made of them. P is the padded width
+// where it is known, else 0.
+template <int P, typename Real>
+class LineSystem {
+ public:
+  explicit LineSystem(Index width)
+      : D_(width),
+        P_(P > 0 ? P : padded(width)),
+        outer_(static_cast<size_t>(D_ * P_)),
+        right_(static_cast<size_t>(P_)),
+        feature_(static_cast<size_t>(P_)),
+        spread_(static_cast<size_t>(packed_size(D_))),
+        system_(static_cast<size_t>(D_ * P_)),
+        factor_(static_cast<size_t>(D_ * P_)),
+        inverse_(static_cast<size_t>(D_ * P_)),
+        mean_(static_cast<size_t>(P_)) {}
+
+  void clear() {
+    std::fill(outer_.begin(), outer_.end(), Real(0));
+    std::fill(right_.begin(), right_.end(), Real(0));
+    std::fill(spread_.begin(), spread_.end(), Real(0));
+    total_weight_ = 0;
+  }
+
+  // One entry: partner's record, value less mu.
+  UDV_INLINE void add(const Real* partner, double value, Real weight) {
+    Real* const F = feature_.data();
+    for (Index c = 1; c < D_; ++c) F[c] = partner[c];
+    F[0] = 1;
+    const Real y = static_cast<Real>(value - static_cast<double>(partner[0]));
+    add_row<P>(weight * y, F, right_.data(), P_);
+    for (Index r = 0; r < D_; ++r) add_row<P>(weight * F[r], F, outer_.data() + r * P_, P_);
+    const Real* const S = partner + D_;
+    Real* const sum = spread_.data();
+    const Index size = packed_size(D_);
+#pragma omp simd
+    for (Index c = 0; c < size; ++c) sum[c] += weight * S[c];
+    total_weight_ += static_cast<double>(weight);
+  }
+
+  // Posterior from the sums; returns log det C over the parts that are present.
+  double solve(double precision, const Vector<double>& prior) {
+    fill_system(precision, prior);
+    const double log_det = -2 * cholesky();
+    invert();
+    for (Index r = 0; r < D_; ++r) {
+      double sum = 0;
+      for (Index c = 0; c < D_; ++c) {
+        const double h = static_cast<double>(right_[at(c)]) -
+                         (c > 0 ? static_cast<double>(spread_[at(packed_size(c))]) : 0.0);
+        if (prior(c) > 0) sum += inverse_[at(r * P_ + c)] * h;
+      }
+      mean_[at(r)] = sum * precision;
+    }
+    for (Index r = 0; r < D_; ++r)
+      if (!(prior(r) > 0)) {
+        mean_[at(r)] = 0;
+        inverse_[at(r * P_ + r)] = 0;
+      }
+    return log_det;
+  }
+
+  // sum of weight * Var(prediction): tr(C G) + (1, v)^T (sum S) (1, v).
+  double spread() const {
+    double sum = 0;
+    for (Index r = 0; r < D_; ++r)
+      for (Index c = 0; c < D_; ++c) {
+        const double S = static_cast<double>(spread_[at(packed_at(r, c))]);
+        const double G = static_cast<double>(outer_[at(r * P_ + c)]) + (r > 0 && c > 0 ? S : 0.0);
+        sum += inverse_[at(r * P_ + c)] * G + part(r) * S * part(c);
+      }
+    return sum;
+  }
+
+  // value less mu and the expected prediction for a partner.
+  UDV_INLINE double residual(const Real* partner, double value) const {
+    double sum = mean_[0] + static_cast<double>(partner[0]);
+    for (Index c = 1; c < D_; ++c) sum += mean_[at(c)] * static_cast<double>(partner[c]);
+    return value - sum;
+  }
+
+  void store(Real* record) const {
+    for (Index c = 0; c < D_; ++c) record[c] = static_cast<Real>(mean_[at(c)]);
+    Real* S = record + D_;
+    for (Index r = 0; r < D_; ++r)
+      for (Index c = 0; c <= r; ++c) *S++ = static_cast<Real>(inverse_[at(r * P_ + c)]);
+  }
+
+  void add_moments(Matrix<double>& moment, Matrix<double>& means) const {
+    means(0, 0) += 1;
+    for (Index c = 0; c < D_; ++c) {
+      means(c + 1, 0) += mean_[at(c)];
+      for (Index r = c; r < D_; ++r) {
+        means(r + 1, c + 1) += mean_[at(r)] * mean_[at(c)];
+        moment(r + 1, c + 1) += inverse_[at(r * P_ + c)];
+      }
+    }
+  }
+
+  double total_weight() const {
+    return total_weight_;
+  }
+
+ private:
+  static size_t at(Index i) {
+    return static_cast<size_t>(i);
+  }
+  static Index packed_at(Index r, Index c) {
+    return packed_size(std::max(r, c)) + std::min(r, c);
+  }
+  double part(Index c) const {
+    return c == 0 ? 1 : mean_[at(c)];
+  }
+
+  // G / sigma^2 + diag(1 / prior); absent parts decoupled.
+  void fill_system(double precision, const Vector<double>& prior) {
+    for (Index r = 0; r < D_; ++r)
+      for (Index c = 0; c <= r; ++c) {
+        double G = static_cast<double>(outer_[at(r * P_ + c)]);
+        if (c > 0) G += static_cast<double>(spread_[at(packed_at(r, c))]);
+        system_[at(r * P_ + c)] = precision * G;
+      }
+    for (Index r = 0; r < D_; ++r) {
+      if (prior(r) > 0) {
+        system_[at(r * P_ + r)] += 1 / prior(r);
+        continue;
+      }
+      for (Index c = 0; c < r; ++c) system_[at(r * P_ + c)] = 0;
+      for (Index c = r + 1; c < D_; ++c) system_[at(c * P_ + r)] = 0;
+      system_[at(r * P_ + r)] = 1;
+    }
+  }
+
+  // factor_ = L with L L^T = system_; 1 / L_rr on the diagonal. Returns sum log L_rr.
+  double cholesky() {
+    double log_sum = 0;
+    for (Index r = 0; r < D_; ++r) {
+      double* const row = factor_.data() + r * P_;
+      for (Index c = 0; c <= r; ++c) {
+        const double* const other = factor_.data() + c * P_;
+        double value = system_[at(r * P_ + c)];
+        for (Index k = 0; k < c; ++k) value -= row[k] * other[k];
+        if (c < r) {
+          row[c] = value * other[c];
+        } else {
+          const double pivot = std::max(value, 1e-14 * system_[at(r * P_ + r)]);
+          row[r] = 1 / std::sqrt(pivot);
+          log_sum += 0.5 * std::log(pivot);
+        }
+      }
+    }
+    return log_sum;
+  }
+
+  // inverse_ = L^-T L^-1; L^-1 by rows replaces system_.
+  void invert() {
+    double* const X = system_.data();
+    std::fill(system_.begin(), system_.end(), 0.0);
+    for (Index r = 0; r < D_; ++r) {
+      X[r * P_ + r] = 1;
+      for (Index c = 0; c < r; ++c)
+        add_row<P>(-factor_[at(r * P_ + c)], X + c * P_, X + r * P_, P_);
+      const double scale = factor_[at(r * P_ + r)];
+      for (Index c = 0; c <= r; ++c) X[r * P_ + c] *= scale;
+    }
+    std::fill(inverse_.begin(), inverse_.end(), 0.0);
+    for (Index k = 0; k < D_; ++k)
+      for (Index r = 0; r <= k; ++r)
+        add_row<P>(X[k * P_ + r], X + k * P_, inverse_.data() + r * P_, P_);
+  }
+
+  Index D_, P_;
+  std::vector<Real> outer_, right_, feature_, spread_;  // sums: F F^T, F y, F of now, S
+  std::vector<double> system_, factor_, inverse_, mean_;
+  double total_weight_ = 0;
+};
+
+// One block of lines.
+template <typename Real>
+struct BlockUpdate {
+  const BayesEntries<Real>& entries;
+  const BayesSide<Real>& other;
+  const BayesUpdate& update;
+  BayesSide<Real>& own;
+  Vector<double>* line_squares;
+
+  template <typename Visit>
+  UDV_INLINE void visit(Index line, const Visit& visit_entry) const {
+    const Index stride = other.stride();
+    for (const SparseLines& tile : entries.tiles)
+      for (Index s = tile.first[line]; s < tile.first[line + 1]; ++s) {
+        const Index t = tile.entry[s];
+        visit_entry(other.records.data() + tile.other[s] * stride, entries.value[t] - update.mean,
+                    entries.weight ? entries.weight[t] : Real(1));
+      }
+  }
+
+  void set_prior(Real* record) const {
+    std::fill(record, record + own.stride(), Real(0));
+    for (Index c = 0; c < own.width; ++c)
+      record[own.width + packed_size(c) + c] = static_cast<Real>(own.prior(c));
+  }
+
+  template <int P>
+  UDV_CLONED void run(std::integral_constant<int, P>, Index begin, Index end,
+                      BayesSums& sums) const {
+    LineSystem<P, Real> line(own.width);
+    for (Index i = begin; i < end; ++i) {
+      line.clear();
+      visit(i, [&](const Real* partner, double value, Real weight)
+                   UDV_INLINE_BODY { line.add(partner, value, weight); });
+      double squares = 0;
+      if (line.total_weight() > 0) {
+        ++sums.lines;
+        sums.log_det += line.solve(1 / update.variance, own.prior);
+        line.store(own.record(i));
+        line.add_moments(sums.moment, sums.means);
+        if (update.measure) {
+          double residual = 0;
+          visit(i, [&](const Real* partner, double value, Real weight) UDV_INLINE_BODY {
+            const double r = line.residual(partner, value), w = static_cast<double>(weight);
+            residual += w * r;
+            squares += w * r * r;
+          });
+          squares += line.spread();
+          sums.residual += residual;
+          sums.squares += squares;
+        }
+      } else {
+        set_prior(own.record(i));
+      }
+      if (line_squares) (*line_squares)(i) = squares;
+    }
+  }
+};
+
+// Blocks depend on sizes alone.
+template <typename Real>
+Index lines_per_block(const BayesEntries<Real>& entries, Index lines, Index width) {
+  constexpr Index kWorkPerBlock = 1 << 16;
+  Index size = 0;
+  for (const SparseLines& tile : entries.tiles) size += tile.size();
+  const Index work = size * width * width + lines * width * width * width;
+  const Index blocks = std::clamp<Index>(work / kWorkPerBlock, 1, 64);
+  return (lines + blocks - 1) / blocks;
+}
+
+}  // namespace
+
+template <typename Real>
+BayesSide<Real>::BayesSide(Index num_lines, Index w)
+    : lines(num_lines),
+      width(w),
+      records(static_cast<size_t>(num_lines * record_size(w))),
+      prior(Vector<double>::Zero(w)) {}
+
+template <typename Real>
+void BayesSide<Real>::keep(const std::vector<Index>& parts) {
+  const Index old_width = width, old_stride = stride();
+  std::vector<Real> old(static_cast<size_t>(old_stride));
+  Vector<double> kept(static_cast<Index>(parts.size()));
+  for (size_t c = 0; c < parts.size(); ++c) kept(static_cast<Index>(c)) = prior(parts[c]);
+  prior = kept;
+  width = kept.size();
+  for (Index i = 0; i < lines; ++i) {
+    std::copy_n(records.data() + i * old_stride, old_stride, old.data());
+    Real* const now = record(i);
+    for (size_t r = 0; r < parts.size(); ++r) {
+      now[r] = old[static_cast<size_t>(parts[r])];
+      for (size_t c = 0; c <= r; ++c) {
+        const Index a = std::max(parts[r], parts[c]), b = std::min(parts[r], parts[c]);
+        now[width + packed_size(static_cast<Index>(r)) + static_cast<Index>(c)] =
+            old[static_cast<size_t>(old_width + packed_size(a) + b)];
+      }
+    }
+  }
+  records.resize(static_cast<size_t>(lines * stride()));
+}
+
+template <typename Real>
+void BayesSide<Real>::append(const RowMatrix<double>& columns,
+                             const Vector<double>& prior_variance) {
+  BayesSide next(lines, width + columns.cols());
+  next.prior << prior, prior_variance;
+  for (Index i = 0; i < lines; ++i) {
+    const Real* const old = record(i);
+    Real* const now = next.record(i);
+    std::copy_n(old, width, now);
+    for (Index c = 0; c < columns.cols(); ++c) now[width + c] = static_cast<Real>(columns(i, c));
+    std::copy_n(old + width, packed_size(width), now + next.width);
+  }
+  *this = std::move(next);
+}
+
+template <typename Real>
+void BayesSide<Real>::transform(const Matrix<double>& T, const Vector<double>& shift) {
+  constexpr Index kLinesPerBlock = 256;
+  parallel_blocks(lines, kLinesPerBlock, [&](Index begin, Index end) {
+    Matrix<double> C(width, width), half(width, width);
+    Vector<double> m(width), turned(width);
+    for (Index i = begin; i < end; ++i) {
+      Real* const now = record(i);
+      for (Index c = 0; c < width; ++c) m(c) = static_cast<double>(now[c]);
+      turned.noalias() = T * m;
+      turned += shift;
+      for (Index c = 0; c < width; ++c) now[c] = static_cast<Real>(turned(c));
+      Real* S = now + width;
+      for (Index r = 0; r < width; ++r)
+        for (Index c = 0; c <= r; ++c) C(r, c) = C(c, r) = static_cast<double>(*S++);
+      half.noalias() = T.lazyProduct(C);
+      C.noalias() = half.lazyProduct(T.transpose());
+      S = now + width;
+      for (Index r = 0; r < width; ++r)
+        for (Index c = 0; c <= r; ++c) *S++ = static_cast<Real>(C(r, c));
+    }
+  });
+}
+
+template <typename Real>
+BayesSums update_side(const BayesEntries<Real>& entries, const BayesSide<Real>& other,
+                      const BayesUpdate& update, BayesSide<Real>& own,
+                      Vector<double>* line_squares) {
+  const Index D = own.width;
+  const Index per_block = lines_per_block(entries, own.lines, D);
+  const Index blocks = (own.lines + per_block - 1) / per_block;
+  BayesSums none;
+  none.moment = none.means = Matrix<double>::Zero(D + 1, D + 1);
+  std::vector<BayesSums> parts(static_cast<size_t>(blocks), none);
+  if (line_squares) line_squares->resize(own.lines);
+  const BlockUpdate<Real> block{entries, other, update, own, line_squares};
+  with_padded(D, [&](auto width) {
+    parallel_blocks(own.lines, per_block, [&](Index begin, Index end) {
+      block.run(width, begin, end, parts[static_cast<size_t>(begin / per_block)]);
+    });
+  });
+  BayesSums sums = std::move(none);
+  for (const BayesSums& part : parts) {
+    sums.lines += part.lines;
+    sums.log_det += part.log_det;
+    sums.residual += part.residual;
+    sums.squares += part.squares;
+    sums.moment += part.moment;
+    sums.means += part.means;
+  }
+  sums.means = Matrix<double>(sums.means.selfadjointView<Eigen::Lower>());
+  sums.moment = Matrix<double>(sums.moment.selfadjointView<Eigen::Lower>()) + sums.means;
+  return sums;
+}
+
+#define UDV_INSTANTIATE(Real)                                                       \
+  template struct BayesSide<Real>;                                                  \
+  template BayesSums update_side(const BayesEntries<Real>&, const BayesSide<Real>&, \
+                                 const BayesUpdate&, BayesSide<Real>&, Vector<double>*);
+UDV_INSTANTIATE(float)
+UDV_INSTANTIATE(double)
+
+}  // namespace udv

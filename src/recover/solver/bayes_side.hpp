@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "udv/core/export.hpp"
+#include "udv/recover/operators/entries.hpp"
+
+namespace udv {
+
+/// Gaussian posteriors of the rows (or columns) of a matrix, one for each line: w = (bias, factor)
+/// has D numbers with mean m and covariance C. A line is one contiguous record: m, then the lower
+/// triangle of C by rows; D (D + 3) / 2 numbers.
+template <typename Real>
+struct UDV_EXPORT BayesSide {
+  Index lines = 0, width = 0;
+  std::vector<Real> records;
+  Vector<double> prior;  ///< prior variances of w, D numbers; 0: that part of w is absent
+
+  BayesSide() = default;
+  BayesSide(Index lines, Index width);
+  static Index record_size(Index width) { return width * (width + 3) / 2; }
+  Index stride() const { return record_size(width); }
+  Real* record(Index i) { return records.data() + i * stride(); }
+  const Real* record(Index i) const { return records.data() + i * stride(); }
+
+  /// Keeps the parts of w that are named, in that order.
+  void keep(const std::vector<Index>& parts);
+  /// Appends parts of w with means `columns` (lines x count), no variance.
+  void append(const RowMatrix<double>& columns, const Vector<double>& prior_variance);
+  /// w <- T w + shift for all lines. T is D x D.
+  void transform(const Matrix<double>& T, const Vector<double>& shift);
+};
+
+/// The entries as one side sees them.
+template <typename Real>
+struct BayesEntries {
+  std::vector<SparseLines> tiles;  ///< line i has its entries in all of these
+  const double* value = nullptr;   ///< by number of the entry
+  const Real* weight = nullptr;    ///< nullptr: all are 1; 0 leaves the entry out
+};
+
+/// Sums over the lines that have entries, after an update.
+struct BayesSums {
+  Index lines = 0;
+  double log_det = 0;     ///< of C, parts that are present
+  double residual = 0;    ///< sum of weight * (value - E prediction)
+  double squares = 0;     ///< sum of weight * E (value - prediction)^2
+  Matrix<double> moment;  ///< sum of E (1, w)(1, w)^T, (D + 1) x (D + 1)
+  Matrix<double> means;   ///< sum of (1, m)(1, m)^T
+};
+
+/// Whether to measure the residuals, which costs another look at each entry.
+struct BayesUpdate {
+  double mean = 0;      ///< mu
+  double variance = 1;  ///< sigma^2: an entry's noise has the variance sigma^2 / weight
+  bool measure = false;
+};
+
+/// The posterior of each line of `own`, exactly, for the posteriors of the `other` side. With the
+/// record (c, v) of partner j, F = (1, v), S its covariance and y = value - mu - c:
+///   C = (sum_j weight [F F^T + S_vv] / sigma^2 + diag(1 / prior))^-1,
+///   m = C sum_j weight [F y - (0, S_vc)] / sigma^2.
+/// Lines without entries get their prior. `line_squares`, where not empty, gets each line's part of
+/// `squares` (with `measure`). Same bits for any number of threads.
+template <typename Real>
+UDV_EXPORT BayesSums update_side(const BayesEntries<Real>& entries, const BayesSide<Real>& other,
+                                 const BayesUpdate& update, BayesSide<Real>& own,
+                                 Vector<double>* line_squares = nullptr);
+
+}  // namespace udv
