@@ -114,8 +114,8 @@ void compare_entries(const Law<Scalar>& law, const BasicRecovery<Scalar>& found,
       const bool zero_lines =
           Z.U().row(i).norm() <= kWrong * mean && Z.V().row(j).norm() <= kWrong * mean;
       const bool still = !zero_lines && reference.movement(Z, i, j) <= kStill * mean;
-      // Another answer far away is more than a decomposition here can know.
-      if (!found.determinacy.another_fits) {
+      // Another answer far away, and offsets, are more than a decomposition here can know.
+      if (!found.determinacy.another_fits && found.center == Centering::kNone) {
         ++result.entries;
         result.flags_different += determined != (known || (still && confirmed));
       }
