@@ -9,10 +9,12 @@ namespace udv {
 
 std::string settings_text(const std::map<std::string, Setting>& config) {
   std::string text;
-  for (const auto& [name, setting] : config)
+  for (const auto& each : config)
     std::visit(
-        [&](const auto& value) { text += message(text.empty() ? "" : "; ", name, " ", value); },
-        setting);
+        [&](const auto& value) {
+          text += message(text.empty() ? "" : "; ", each.first, " ", value);
+        },
+        each.second);
   return text;
 }
 
