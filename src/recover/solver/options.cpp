@@ -59,6 +59,33 @@ std::string range_text(const RecoverOptions& options) {
   return options.range ? fmt::format("{},{}", options.range->first, options.range->second) : "";
 }
 
+// What is known of the noise, and what is done about it.
+void describe_noise(OptionTable& table, RecoverOptions& o) {
+  RecoverOptions* const at = &o;
+  table.add("noise", o.noise_sigma, "Standard deviation of the noise, where known")
+      .positive()
+      .default_is("estimated");
+  table.add("noise-model", o.noise_model,
+            {{"auto", NoiseModel::kAuto},
+             {"gaussian", NoiseModel::kGaussian},
+             {"rows", NoiseModel::kRows},
+             {"poisson", NoiseModel::kPoisson}},
+            "Noise of entries: equal, a level for each row, or counts");
+  table
+      .add_custom(
+          "range", [at](const std::string& text) { set_range(text, *at); },
+          [at] { return range_text(*at); }, "Predictions stay between these values")
+      .called("LOW,HIGH")
+      .default_is("none");
+  table.add("robust", o.robust, "auto: entries that are gross errors are left out; off: named only")
+      .as_switch_word({"auto", "off"});
+  table.add("holdout", o.holdout, "Share of the data to hold out: it chooses the rank")
+      .between(1e-9, 0.999999)
+      .default_is("none");
+  table.add("shrinkage", o.shrinkage, "Ridge on the final fit of noisy data")
+      .as_switch_word({"auto", "off"});
+}
+
 }  // namespace
 
 void describe(OptionTable& table, RecoverOptions& o) {
@@ -99,28 +126,7 @@ void describe(OptionTable& table, RecoverOptions& o) {
       .as_switch_word();
   table.add("start", o.start, {{"nothing", Start::kNothing}, {"dynamics", Start::kDynamics}},
             "Where the walk starts: nothing, or dynamics (a short gradient run)");
-  table.add("noise", o.noise_sigma, "Standard deviation of the noise, where known")
-      .positive()
-      .default_is("estimated");
-  table.add("noise-model", o.noise_model,
-            {{"auto", NoiseModel::kAuto},
-             {"gaussian", NoiseModel::kGaussian},
-             {"rows", NoiseModel::kRows},
-             {"poisson", NoiseModel::kPoisson}},
-            "Noise of entries: equal, a level for each row, or counts");
-  table
-      .add_custom(
-          "range", [at](const std::string& text) { set_range(text, *at); },
-          [at] { return range_text(*at); }, "Predictions stay between these values")
-      .called("LOW,HIGH")
-      .default_is("none");
-  table.add("robust", o.robust, "auto: entries that are gross errors are left out; off: named only")
-      .as_switch_word({"auto", "off"});
-  table.add("holdout", o.holdout, "Share of the data to hold out: it chooses the rank")
-      .between(1e-9, 0.999999)
-      .default_is("none");
-  table.add("shrinkage", o.shrinkage, "Ridge on the final fit of noisy data")
-      .as_switch_word({"auto", "off"});
+  describe_noise(table, o);
   table
       .add("record", o.record,
            {{"every", Recording::kEvery}, {"log", Recording::kLog}, {"none", Recording::kNone}},
