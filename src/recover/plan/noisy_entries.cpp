@@ -48,6 +48,7 @@ BayesAnswer NoisyEntries<Scalar>::run(const std::optional<StackedFactors<double>
   search.center = options_.center;
   search.noise_model = options_.noise_model;
   search.max_rank = options_.max_rank;
+  search.noise_sigma = options_.noise_sigma;
   search.seed = options_.seed;
   search.go_on = [this, smallest_sigma](double sigma) {
     return progress_.poll() && sigma >= smallest_sigma;
@@ -60,12 +61,23 @@ BayesAnswer NoisyEntries<Scalar>::run(const std::optional<StackedFactors<double>
 }
 
 template <typename Scalar>
+BayesAnswer NoisyEntries<Scalar>::run_from(StackedFactors<double> scaled) {
+  scaled.Z /= std::sqrt(problem_.scale());
+  return run(scaled, 0);
+}
+
+template <typename Scalar>
+void NoisyEntries<Scalar>::add_offsets(const BayesAnswer& answer) {
+  const OffsetModel& before = problem_.offsets();
+  problem_.take_offsets(
+      {joined(before.center, answer.center), sum_of(before.biases, answer.biases), {}});
+}
+
+template <typename Scalar>
 void NoisyEntries<Scalar>::take(BayesAnswer answer, RankWalkOutcome<Scalar>& outcome,
                                 RecoveryFacts& facts) {
   if constexpr (std::is_same_v<Scalar, double>) {
-    const OffsetModel& before = problem_.offsets();
-    problem_.take_offsets(
-        {joined(before.center, answer.center), sum_of(before.biases, answer.biases), {}});
+    add_offsets(answer);
     outcome.fit.Z = std::move(answer.Z);
     outcome.fit.Z.Z *= std::sqrt(problem_.scale());
     outcome.noise_sigma = answer.sigma * problem_.scale();
@@ -104,10 +116,18 @@ bool NoisyEntries<Scalar>::are_clear_at_once(RankWalkOutcome<Scalar>& outcome,
 
 template <typename Scalar>
 void NoisyEntries<Scalar>::settle(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
+  if constexpr (std::is_same_v<Scalar, double>) take(run_from(outcome.fit.Z), outcome, facts);
+}
+
+template <typename Scalar>
+bool NoisyEntries<Scalar>::take_offsets(const StackedFactors<Scalar>& Z) {
   if constexpr (std::is_same_v<Scalar, double>) {
-    StackedFactors<double> start = outcome.fit.Z;
-    start.Z /= std::sqrt(problem_.scale());
-    take(run(start, 0), outcome, facts);
+    const BayesAnswer answer = run_from(Z);
+    if (answer.stopped || answer.center == Centering::kNone) return false;
+    add_offsets(answer);
+    return true;
+  } else {
+    return false;
   }
 }
 

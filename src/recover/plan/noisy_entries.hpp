@@ -26,9 +26,14 @@ class NoisyEntries {
   bool are_clear_at_once(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
   /// Goes on from the fit of a walk.
   void settle(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
+  /// Takes the offsets alone that the evidence prefers beside these factors, in scaled units: for
+  /// who chooses the rank in another way. False where there are none, or the caller stops it.
+  bool take_offsets(const StackedFactors<Scalar>& Z);
 
  private:
   BayesAnswer run(const std::optional<StackedFactors<double>>& start, double smallest_sigma);
+  BayesAnswer run_from(StackedFactors<double> scaled);
+  void add_offsets(const BayesAnswer& answer);
   void take(BayesAnswer answer, RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
 
   PreparedProblem<Scalar>& problem_;

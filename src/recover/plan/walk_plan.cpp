@@ -18,6 +18,20 @@ Index long_walk(Index measurements) {
   return std::max<Index>(150, 1'000'000 / measurements);
 }
 
+// The factors Z of an exact fit beside the offsets with which they need the fewest columns.
+void take_exact_offsets(PreparedProblem<double>& problem, Centering wanted, double zero,
+                        StackedFactors<double>& Z) {
+  OffsetModel start{problem.offsets().center, problem.offsets().biases, Z};
+  start.Z.Z /= std::sqrt(problem.scale());
+  Vector<double> raw = problem.data();
+  if (start.biases.any()) raw += measured(problem.op(), start.biases);
+  OffsetModel found = exact_offsets(problem.op(), raw, start, wanted, zero);
+  if (found.center == start.center && found.Z.rank() == start.Z.rank()) return;
+  Z = std::move(found.Z);
+  Z.Z *= std::sqrt(problem.scale());
+  problem.take_offsets(std::move(found));
+}
+
 }  // namespace
 
 template <typename Scalar>
@@ -130,30 +144,14 @@ template <typename Scalar>
 void WalkPlan<Scalar>::choose_offsets(RankWalkOutcome<Scalar>& outcome) {
   if constexpr (std::is_same_v<Scalar, double>) {
     if (outcome.stopped || options_.center == Centering::kNone || !problem_.takes_offsets()) return;
-    const auto& op = problem_.op();
-    const Vector<double>& data = problem_.data();
-    const double scale = problem_.scale();
-    OffsetModel start{problem_.offsets().center, problem_.offsets().biases, outcome.fit.Z};
-    start.Z.Z /= std::sqrt(scale);
-    const Vector<double> raw =
-        start.biases.any() ? Vector<double>(data + measured(op, start.biases)) : data;
-    const double zero = problem_.zero_residual() * data.norm();
-    const bool exact =
-        std::sqrt(2 * outcome.fit.objective) <= zero * scale || answer_.exact_rank > 0;
-    OffsetModel found = exact ? exact_offsets(op, raw, start, options_.center, zero)
-                              : noisy_offsets(op, raw, start, options_.center, RankRule{}.penalty,
-                                              [this] { return progress_.poll(); });
-    const bool unchanged = found.center == start.center && found.Z.rank() == start.Z.rank() &&
-                           (exact || found.center == Centering::kNone || progress_.stopped());
-    if (unchanged) return;
-    StackedFactors<double> Z = std::move(found.Z);
-    Z.Z *= std::sqrt(scale);
-    problem_.take_offsets(std::move(found));
-    if (answer_.exact_rank > 0) answer_.exact_rank = Z.rank();
-    if (exact)
-      outcome.fit.Z = std::move(Z);
-    else
+    const double zero = problem_.zero_residual() * problem_.data().norm();
+    const bool exact = std::sqrt(2 * outcome.fit.objective) <= zero * problem_.scale();
+    if (exact || answer_.exact_rank > 0) {
+      take_exact_offsets(problem_, options_.center, zero, outcome.fit.Z);
+      if (answer_.exact_rank > 0) answer_.exact_rank = outcome.fit.Z.rank();
+    } else if (noise_.take_offsets(outcome.fit.Z)) {
       outcome = walk(std::nullopt);
+    }
   }
 }
 
