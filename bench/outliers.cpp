@@ -32,8 +32,9 @@ struct Damage {
   std::function<double(Random&)> draw;
 };
 
+// good: as good as the oracle everywhere; honest: in all that is not called undetermined.
 struct Outcome {
-  bool rank_right = false, good = false, named = false;
+  bool rank_right = false, good = false, honest = false, named = false;
 };
 
 double student(Random& random, int freedom) {
@@ -67,9 +68,9 @@ Entries damaged(const Planted& planted, const Damage& damage, Random& random,
   return entries;
 }
 
-// Error of a least-squares fit from the truth, at the true rank, without the wrong entries.
-double oracle_error(const Planted& planted, const Entries& entries,
-                    const std::vector<bool>& wrong) {
+// A least-squares fit from the truth, at the true rank, without the wrong entries.
+RowMatrix<double> oracle_answer(const Planted& planted, const Entries& entries,
+                                const std::vector<bool>& wrong) {
   Entries kept{entries.rows, entries.cols, false, {}, {}, {}};
   for (size_t t = 0; t < entries.value.size(); ++t) {
     if (wrong[t]) continue;
@@ -82,7 +83,7 @@ double oracle_error(const Planted& planted, const Entries& entries,
   Z.U() = planted.U;
   Z.V() = planted.V;
   fit_factors(*problem.op, problem.b, Z, FitOptions{});
-  return planted.relative_error(Z.U(), Vector<double>::Ones(Z.rank()), Z.V());
+  return Z.U() * Z.V().transpose();
 }
 
 Outcome solve(const PlantedOptions& options, const Damage& damage) {
@@ -91,12 +92,23 @@ Outcome solve(const PlantedOptions& options, const Damage& damage) {
   std::vector<bool> wrong;
   const Entries entries = damaged(planted, damage, random, wrong);
   const Recovery found = recover(completion(entries));
+  const RowMatrix<double> X = planted.U * planted.V.transpose();
+  RowMatrix<double> mine = found.U * found.d.asDiagonal() * found.V.transpose() - X;
+  RowMatrix<double> best = oracle_answer(planted, entries, wrong) - X;
+  const auto is_good = [&] {
+    const double allowed = damage.noise > 0 ? 1.1 * best.norm() : 1e-6 * X.norm();
+    return found.rank == options.rank && mine.norm() <= allowed && found.center == Centering::kNone;
+  };
   Outcome outcome;
   outcome.rank_right = found.rank == options.rank;
   outcome.named = !found.outliers.empty();
-  const double error = planted.relative_error(found.U, found.d, found.V);
-  const double allowed = damage.noise > 0 ? 1.1 * oracle_error(planted, entries, wrong) : 1e-6;
-  outcome.good = outcome.rank_right && error <= allowed && found.center == Centering::kNone;
+  outcome.good = is_good();
+  const Undetermined& open = found.undetermined;
+  for (const auto* lines : {&open.rows, &open.empty_rows})
+    for (const Index i : *lines) mine.row(i).setZero(), best.row(i).setZero();
+  for (const auto* lines : {&open.cols, &open.empty_cols})
+    for (const Index j : *lines) mine.col(j).setZero(), best.col(j).setZero();
+  outcome.honest = is_good();
   return outcome;
 }
 
@@ -104,17 +116,22 @@ void measure(const Damage& damage, PlantedOptions options, double sampling, int 
              bool heavy) {
   options.measurements = static_cast<Index>(std::lround(
       sampling * static_cast<double>(options.rank * (options.rows + options.cols - options.rank))));
-  int rank = 0, good = 0, named = 0;
+  int rank = 0, good = 0, honest = 0, named = 0;
   for (int s = 0; s < seeds; ++s) {
     options.seed = static_cast<std::uint64_t>(first + s);
     const Outcome outcome = solve(options, damage);
     rank += outcome.rank_right;
     good += outcome.good;
+    honest += outcome.honest;
     named += outcome.named;
   }
   fmt::print("{}, rank {}, {}x sampled: rank right in {} of {}, {}named in {}\n", damage.name,
              options.rank, sampling, rank, seeds,
-             heavy ? "" : fmt::format("as good as the oracle in {}, ", good), named);
+             heavy ? ""
+                   : fmt::format("as good as the oracle in {} (in {} but for lines it calls "
+                                 "undetermined), ",
+                                 good, honest),
+             named);
   std::fflush(stdout);
 }
 

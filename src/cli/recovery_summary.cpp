@@ -17,11 +17,9 @@ void print_row(const std::string& name, const std::string& value) {
 void print_summary(const RecoveryFacts& r) {
   print_row("matrix", fmt::format("{} x {}, {} measurements", r.rows, r.cols, r.measurements));
   print_row("method", r.method + (r.by_rank_walk ? ", polished" : ""));
-  const char* const nothing = r.center != Centering::kNone ? "  (nothing but offsets)"
-                              : r.by_rank_walk
-                                  ? "  (nothing but noise)"
-                                  : "  (all columns were lost: is the step too large?)";
-  print_row("rank", fmt::format("{}{}", r.rank, r.rank == 0 ? nothing : ""));
+  const bool lost = r.rank == 0 && !r.by_rank_walk;
+  print_row("rank", fmt::format("{}{}", r.rank,
+                                lost ? "  (all columns were lost: is the step too large?)" : ""));
   if (r.center != Centering::kNone)
     print_row("offsets",
               fmt::format("{}, mean {}", to_string(r.center), report::number(r.biases.global)));

@@ -77,6 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"AllZero", "a.csv", "1,1,0\n2,2,0\n", "", {"all 2 values are zero"}},
         BadFile{"OneRow", "a.csv", "1,1,2\n1,2,3\n", "", {"1 x 2", "at least 2 x 2"}},
         BadFile{"OneColumn", "a.csv", "1,1,2\n2,1,3\n", "", {"2 x 1", "at least 2 x 2"}},
+        BadFile{"OneEntry", "a.csv", "a,b,2\n", "", {"1 x 1", "nothing to be completed from"}},
         BadFile{"Binary",
                 "a.csv",
                 std::string("\x7f"

@@ -238,6 +238,68 @@ TEST(ManySeparateBlocks, AreWarnedOfInAFewLinesAndListedInRunJson) {
   EXPECT_EQ(cli.run_json()["undetermined"]["blocks"].size(), 499u);
 }
 
+/// Data that leave most of the matrix open: the run says so, in run.json and in words.
+struct OpenData {
+  std::string name, file, text;
+  double determined_share;
+};
+
+void PrintTo(const OpenData& open, std::ostream* stream) {
+  *stream << open.text;
+}
+
+class DataThatDetermineLittle : public testing::TestWithParam<OpenData> {};
+
+TEST_P(DataThatDetermineLittle, AreSolvedWithAnAnswerThatIsNotUnique) {
+  const Cli cli;
+  cli.write(GetParam().file, GetParam().text);
+  const Outcome outcome = cli.run("complete " + GetParam().file + " --out out");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  const Json certificate = cli.run_json()["certificate"];
+  EXPECT_EQ(certificate["unique"], false);
+  EXPECT_NEAR(certificate["determined_share"].get<double>(), GetParam().determined_share, 1e-12);
+  EXPECT_NE(outcome.out.find("fits the data exactly, but"), std::string::npos) << outcome;
+  EXPECT_NE(outcome.err.find("not determined"), std::string::npos) << outcome;
+  EXPECT_EQ(outcome.out.find("certified"), std::string::npos) << outcome;
+}
+
+const std::string kMarket = "%%MatrixMarket matrix coordinate real general\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Completion, DataThatDetermineLittle,
+    testing::Values(
+        OpenData{"OneRow", "a.mtx", kMarket + "4 5 3\n2 1 1.5\n2 3 -2\n2 5 4\n", 3.0 / 20},
+        OpenData{"OneColumn", "a.mtx", kMarket + "4 5 3\n1 2 1.5\n3 2 -2\n4 2 4\n", 3.0 / 20},
+        OpenData{"OneEntry", "a.mtx", kMarket + "4 5 1\n2 3 7\n", 1.0 / 20},
+        OpenData{"OneRowOfATable", "a.csv", ",a,b,c\nx,1,2,3\ny,,,\nz,,,\n", 3.0 / 9},
+        OpenData{"Diagonal", "a.csv", "1,1,2\n2,2,3\n3,3,4\n", 3.0 / 9},
+        OpenData{"ConstantDiagonal", "a.csv", "1,1,4\n2,2,4\n3,3,4\n", 3.0 / 9}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(AsManyEntriesAsParameters, ConfirmNoRank) {
+  // A path through all rows and columns: any values fit rank 1, and they are of very different
+  // size.
+  const Cli cli;
+  std::string text;
+  for (int i = 1; i <= 15; ++i)
+    text += fmt::format("{},{},{}\n{},{},{}\n", i, i, std::pow(-7.0, i % 5), i, i + 1, i % 3 + 0.1);
+  cli.write("data.csv", text);
+  const Outcome outcome = complete(cli);
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_TRUE(cli.run_json()["certificate"]["unique"].is_null());
+  EXPECT_EQ(outcome.out.find("nothing but noise"), std::string::npos) << outcome;
+  EXPECT_EQ(outcome.out.find("certified"), std::string::npos) << outcome;
+}
+
+TEST(ConstantData, AreCertifiedAsRankOne) {
+  const Cli cli;
+  cli.write("data.csv", full(8, 6, [](int, int) { return 4; }));
+  const Outcome outcome = complete(cli);
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(cli.run_json()["rank"], 1);
+  EXPECT_EQ(cli.run_json()["certificate"]["unique"], true);
+}
+
 TEST(ManyEmptyRows, AreWarnedOfInOneLineAndListedInRunJson) {
   const Cli cli;
   cli.write("data.csv", triplets(small_planted().entries) + "100000,25,1\n");

@@ -142,6 +142,32 @@ TEST(Offsets, OfNoisyRowsAreFound) {
   EXPECT_LT(offset.error(found), offset.error(without));
 }
 
+TEST(Offsets, OfNoisyRowsAreFoundBesideALargeMean) {
+  // The columns of the walk's fit explain the mean, too: it must not be counted twice.
+  const OffsetProblem offset(Centering::kRows, 10, 0.05);
+  for (const Centering mode : {Centering::kAuto, Centering::kRows, Centering::kBoth}) {
+    const Recovery found = recover(offset.problem(), centered_by(mode));
+    EXPECT_EQ(found.center, mode == Centering::kBoth ? mode : Centering::kRows);
+    EXPECT_EQ(found.rank, kRank);
+    EXPECT_LT(offset.error(found), 0.06);
+  }
+}
+
+TEST(Offsets, OfNoisyRowsAreFoundWhereTheRankIsChosenInAnotherWay) {
+  const OffsetProblem offset(Centering::kRows, 10, 0.05);
+  RecoverOptions held_out, known;
+  held_out.holdout = 0.1;
+  const Eigen::Map<const Vector<double>> values(
+      offset.planted.entries.value.data(), static_cast<Index>(offset.planted.entries.value.size()));
+  known.noise_sigma = 0.05 * std::sqrt(values.squaredNorm() / static_cast<double>(values.size()));
+  for (const RecoverOptions& options : {held_out, known}) {
+    const Recovery found = recover(offset.problem(), options);
+    EXPECT_EQ(found.center, Centering::kRows);
+    EXPECT_EQ(found.rank, kRank);
+    EXPECT_LT(offset.error(found), 0.06);
+  }
+}
+
 TEST(Offsets, OfRowsWithFewNoisyEntriesAreShrunken) {
   // Noise alone: the mean of two entries says little about a row.
   Random random(4, kStreamProbe);

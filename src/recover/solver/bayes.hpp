@@ -39,7 +39,9 @@ class UDV_EXPORT BayesFit {
 
   /// Biases alone, of the kinds that `center` has, before any entry is looked at.
   void start(Centering center);
-  /// Appends these columns to the factors.
+  /// The same for columns to come that explain the mean, too.
+  void start_without_mean(Centering center) { start(center), mean_ = 0; }
+  /// Appends these columns to the factors: columns that explain what the present means leave.
   void append(const StackedFactors<double>& Z);
   /// The noise that the present means leave, of a fit with `freedom` parameters.
   void measure_noise(double freedom);

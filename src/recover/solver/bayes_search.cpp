@@ -74,15 +74,18 @@ class Searcher {
   }
 
   void from_start(Centering center) {
-    BayesFit<Real> fit = fresh(center);
-    take_start(fit);
+    BayesFit<Real> fit = at_start(center);
     fit.run(stop_rule());
     consider(std::move(fit), 0);
   }
 
-  void take_start(BayesFit<Real>& fit) const {
+  // The start has no biases: its columns explain the mean of the data.
+  BayesFit<Real> at_start(Centering center) const {
+    BayesFit<Real> fit = fresh(center);
+    if (start_->rank() > 0) fit.start_without_mean(center);
     fit.append(*start_);
     fit.measure_noise(start_->rank() > 0 ? op_.degrees_of_freedom(start_->rank()) : 0);
+    return fit;
   }
 
   // A start with little noise is a better one than the leading directions of the residual.
@@ -96,9 +99,9 @@ class Searcher {
 
   // Biases first, then columns: a few, and more while all of them stay.
   void largest_model(Centering center) {
-    BayesFit<Real> fit = fresh(center);
-    if (trust_start()) {
-      take_start(fit);
+    const bool trusted = trust_start();
+    BayesFit<Real> fit = trusted ? at_start(center) : fresh(center);
+    if (trusted) {
       fit.run(stop_rule());
     } else {
       const BayesStop columns = stop_rule();
@@ -114,7 +117,7 @@ class Searcher {
     }
     const bool full = fit.rank() > 0 && fit.pruned() == 0;
     consider(std::move(fit), kMargin);
-    if (!full || best_->rank() == 0 || best_->center() != center || trust_start()) return;
+    if (!full || best_->rank() == 0 || best_->center() != center || trusted) return;
     // Noise that differs between lines looks like more and more columns.
     noise_models();
     enlarge(*best_);

@@ -22,18 +22,6 @@ Vector<double> col_sums(const MeasurementOperator<double>& op, const Vector<doub
   return sums;
 }
 
-// sigma2 / tau2 with tau2 = mean of bias^2 + sigma2 / (n + old ridge), over lines with entries.
-double learned_ridge(const Vector<double>& bias, const Vector<double>& counts, double sigma2,
-                     double ridge) {
-  double sum = 0, lines = 0;
-  for (Index i = 0; i < bias.size(); ++i) {
-    if (!(counts(i) > 0)) continue;
-    sum += bias(i) * bias(i) + sigma2 / (counts(i) + ridge);
-    lines += 1;
-  }
-  return sum > 0 ? sigma2 * lines / sum : 0;
-}
-
 }  // namespace
 
 double bias_parameters(Centering mode, Index p, Index q) {
@@ -69,20 +57,20 @@ BiasFit::BiasFit(const MeasurementOperator<double>& op, Centering mode) : op_(op
   if (has_cols(mode)) biases.col.setZero(op.cols());
 }
 
-double BiasFit::update(Vector<double>& bias, const Vector<double>& counts, Vector<double> sums,
-                       double ridge) const {
-  // The shrunken mean of the residual plus the present bias, which the residual lacks.
+double BiasFit::update(Vector<double>& bias, const Vector<double>& counts,
+                       const Vector<double>& sums) {
+  // The mean of the residual plus the present bias, which the residual lacks.
   double moved = 0;
   for (Index i = 0; i < bias.size(); ++i) {
     if (!(counts(i) > 0)) continue;
-    const double next = (sums(i) + counts(i) * bias(i)) / (counts(i) + ridge);
+    const double next = (sums(i) + counts(i) * bias(i)) / counts(i);
     moved = std::max(moved, std::abs(next - bias(i)));
     bias(i) = next;
   }
   return moved;
 }
 
-double BiasFit::sweep(const Vector<double>& b, double row_ridge, double col_ridge) {
+double BiasFit::sweep(const Vector<double>& b) {
   if (mode_ == Centering::kNone) return 0;
   Vector<double> residual = b - measured(op_, biases);
   const double step = dot(residual, ones_) / squared_norm(ones_);
@@ -90,11 +78,11 @@ double BiasFit::sweep(const Vector<double>& b, double row_ridge, double col_ridg
   double moved = std::abs(step);
   if (has_rows(mode_)) {
     residual = b - measured(op_, biases);
-    moved = std::max(moved, update(biases.row, row_counts_, row_sums(op_, residual), row_ridge));
+    moved = std::max(moved, update(biases.row, row_counts_, row_sums(op_, residual)));
   }
   if (has_cols(mode_)) {
     residual = b - measured(op_, biases);
-    moved = std::max(moved, update(biases.col, col_counts_, col_sums(op_, residual), col_ridge));
+    moved = std::max(moved, update(biases.col, col_counts_, col_sums(op_, residual)));
   }
   return moved;
 }
@@ -103,11 +91,6 @@ void BiasFit::converge(const Vector<double>& b, int max_sweeps, double tolerance
   const double smallest = tolerance * b.cwiseAbs().maxCoeff();
   for (int k = 0; k < max_sweeps; ++k)
     if (sweep(b) <= smallest) break;
-}
-
-void BiasFit::learn_ridges(double sigma2, double& row_ridge, double& col_ridge) const {
-  if (has_rows(mode_)) row_ridge = learned_ridge(biases.row, row_counts_, sigma2, row_ridge);
-  if (has_cols(mode_)) col_ridge = learned_ridge(biases.col, col_counts_, sigma2, col_ridge);
 }
 
 }  // namespace udv

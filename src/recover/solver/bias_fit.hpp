@@ -21,26 +21,22 @@ UDV_EXPORT double bias_parameters(Centering mode, Index p, Index q);
 UDV_EXPORT Vector<double> measured(const MeasurementOperator<double>& op, const Biases& biases);
 
 /// Biases of entries, fitted to values that may change between sweeps: row by row and column by
-/// column, each bias the (shrunken) mean of what the others leave. `op` samples entries of a real
+/// column, each bias the mean of what the others leave. `op` samples entries of a real
 /// rectangular matrix.
 class UDV_EXPORT BiasFit {
  public:
   BiasFit(const MeasurementOperator<double>& op, Centering mode);
 
-  /// One sweep on the values `b`. The ridges are in entries: a mean of n values is divided by
-  /// n + ridge. Returns the largest change.
-  double sweep(const Vector<double>& b, double row_ridge = 0, double col_ridge = 0);
+  /// One sweep on the values `b`. Returns the largest change.
+  double sweep(const Vector<double>& b);
   /// Sweeps until nothing moves by more than `tolerance` of the largest value.
   void converge(const Vector<double>& b, int max_sweeps, double tolerance);
-  /// The variance of each kind of bias for noise of variance sigma2, as the ridges of a sweep:
-  /// sigma2 / mean of (bias^2 + its posterior variance).
-  void learn_ridges(double sigma2, double& row_ridge, double& col_ridge) const;
 
   Biases biases;
 
  private:
-  double update(Vector<double>& bias, const Vector<double>& counts, Vector<double> sums,
-                double ridge) const;
+  static double update(Vector<double>& bias, const Vector<double>& counts,
+                       const Vector<double>& sums);
 
   const MeasurementOperator<double>& op_;
   Centering mode_;

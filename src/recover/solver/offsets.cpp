@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/sums.hpp"
 #include "recover/solver/balance.hpp"
 #include "recover/solver/determined_part.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
@@ -114,8 +112,6 @@ void center_biases(Biases& biases) {
   }
 }
 
-// ---- exact fits
-
 class ExactModels {
  public:
   ExactModels(const MeasurementOperator<double>& op, const OffsetModel& start)
@@ -193,119 +189,6 @@ bool refit(const MeasurementOperator<double>& op, const Vector<double>& b, doubl
   return std::sqrt(2 * fit_factors(op, rest, model.Z, FitOptions{}).objective) <= zero;
 }
 
-// ---- noisy fits
-
-constexpr int kRounds = 6;
-constexpr double kMargin = 10;  // of the score, for a model with more biases
-
-struct Scored {
-  OffsetModel model;
-  double score = std::numeric_limits<double>::infinity();
-};
-
-class NoisyModels {
- public:
-  NoisyModels(const MeasurementOperator<double>& op, const Vector<double>& b,
-              const OffsetModel& start, double penalty, const std::function<bool()>& go_on)
-      : op_(op),
-        b_(b),
-        start_(start),
-        penalty_(penalty),
-        go_on_(go_on),
-        lines_(determined_lines(op, 1)) {}
-
-  bool stopped() const { return stopped_; }
-
-  // The best of its ranks: biases replace up to two columns of the start.
-  Scored of(Centering kind, double to_beat) {
-    const Index replaced = kind == Centering::kNone ? 0 : kind == Centering::kBoth ? 2 : 1;
-    const OffsetModel base = start_for(kind);
-    const Index most = base.Z.rank();
-    Scored best;
-    for (Index rank = std::max<Index>(0, most - replaced); rank <= most && !stopped_; ++rank) {
-      Scored next = fitted(projected(base, rank), std::min(to_beat, best.score));
-      if (next.score < best.score)
-        best = std::move(next);
-      else if (std::isfinite(best.score))
-        break;
-    }
-    return best;
-  }
-
- private:
-  // The start as a model of this kind; offsets that it lacks become columns.
-  OffsetModel start_for(Centering kind) const {
-    OffsetModel model = start_;
-    if (!includes(kind, start_.center)) {
-      model.biases = {};
-      model.Z = with_biases(start_);
-      keep_columns(model, start_.Z.rank() + (start_.center == Centering::kBoth ? 2 : 1));
-    }
-    model.center = kind;
-    return model;
-  }
-
-  OffsetModel projected(OffsetModel model, Index rank) const {
-    const Stack& Z = model.Z;
-    if (model.center == Centering::kGlobal)
-      move_offset(model, mean_row(Z.U(), lines_.rows).dot(mean_row(Z.V(), lines_.cols)));
-    if (has_rows(model.center)) move_row_means(model, lines_);
-    if (has_cols(model.center)) move_col_means(model, lines_);
-    keep_columns(model, rank);
-    center_biases(model.biases);
-    return model;
-  }
-
-  double score(Centering kind, Index rank, double objective) const {
-    const auto n = static_cast<double>(b_.size());
-    const double dof = (rank == 0 ? 0 : op_.degrees_of_freedom(rank)) +
-                       bias_parameters(kind, op_.rows(), op_.cols());
-    if (dof >= n) return std::numeric_limits<double>::infinity();
-    return n * std::log(objective / n) + penalty_ * dof * n / (n - dof);
-  }
-
-  // Rounds of factors and ridged biases; given up where they will not beat the given score.
-  Scored fitted(OffsetModel model, double to_beat) {
-    const Centering kind = model.center;
-    const Index rank = model.Z.rank();
-    Scored now;
-    now.model = std::move(model);
-    BiasFit bias(op_, kind);
-    bias.biases = now.model.biases;
-    double row_ridge = 0, col_ridge = 0;
-    FitOptions few;
-    few.max_outer = 3;
-    for (int round = 0; round < kRounds; ++round) {
-      stopped_ = stopped_ || !go_on_();
-      if (stopped_) break;
-      Vector<double> low_rank = Vector<double>::Zero(b_.size());
-      if (rank > 0) {
-        fit_factors<double>(op_, b_ - measured(op_, bias.biases), now.model.Z, few);
-        apply_stack(op_, now.model.Z, low_rank);
-      }
-      const Vector<double> rest = b_ - low_rank;
-      for (int k = 0; k < 2; ++k) bias.sweep(rest, row_ridge, col_ridge);
-      const double objective =
-          0.5 * squared_norm(Vector<double>(rest - measured(op_, bias.biases)));
-      const double freedom = static_cast<double>(b_.size()) - op_.degrees_of_freedom(rank);
-      bias.learn_ridges(2 * objective / std::max(1.0, freedom), row_ridge, col_ridge);
-      const double before = std::exchange(now.score, score(kind, rank, objective));
-      const double gain = before - now.score;
-      if (round > 0 && (gain < 1e-3 || now.score - (kRounds - 1 - round) * gain > to_beat)) break;
-    }
-    now.model.biases = bias.biases;
-    return now;
-  }
-
-  const MeasurementOperator<double>& op_;
-  const Vector<double>& b_;
-  const OffsetModel& start_;
-  double penalty_;
-  const std::function<bool()>& go_on_;
-  DeterminedLines lines_;
-  bool stopped_ = false;
-};
-
 }  // namespace
 
 OffsetModel dominant_offsets(const MeasurementOperator<double>& op, const Vector<double>& b,
@@ -363,25 +246,6 @@ OffsetModel exact_offsets(const MeasurementOperator<double>& op, const Vector<do
   OffsetModel model = start;
   if (wanted != Centering::kAuto) model.center = wanted;
   return model;
-}
-
-OffsetModel noisy_offsets(const MeasurementOperator<double>& op, const Vector<double>& b,
-                          const OffsetModel& start, Centering wanted, double penalty,
-                          const std::function<bool()>& go_on) {
-  NoisyModels models(op, b, start, penalty, go_on);
-  if (wanted != Centering::kAuto) {
-    Scored only = models.of(wanted, std::numeric_limits<double>::infinity());
-    return models.stopped() ? start : std::move(only.model);
-  }
-  Scored best = models.of(Centering::kNone, std::numeric_limits<double>::infinity());
-  for (const Centering kind : kinds_within(Centering::kAuto)) {
-    if (kind == Centering::kNone) continue;
-    Scored next = models.of(kind, best.score - kMargin);
-    if (models.stopped()) return start;
-    if (next.score < best.score - kMargin) best = std::move(next);
-  }
-  if (best.model.center == Centering::kNone && start.center == Centering::kNone) return start;
-  return std::move(best.model);
 }
 
 }  // namespace udv

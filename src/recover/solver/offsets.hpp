@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
-
 #include "recover/solver/bias_fit.hpp"
 #include "udv/core/export.hpp"
 
@@ -27,11 +25,5 @@ UDV_EXPORT OffsetModel dominant_offsets(const MeasurementOperator<double>& op,
 /// better, or where nothing would be left to recover.
 UDV_EXPORT OffsetModel exact_offsets(const MeasurementOperator<double>& op, const Vector<double>& b,
                                      const OffsetModel& start, Centering wanted, double zero);
-
-/// The same for noisy entries by n log(f/n) + penalty dof n / (n - dof), biases included in dof,
-/// with ridged biases fitted in turn with the factors. False of `go_on` ends it with `start`.
-UDV_EXPORT OffsetModel noisy_offsets(const MeasurementOperator<double>& op, const Vector<double>& b,
-                                     const OffsetModel& start, Centering wanted, double penalty,
-                                     const std::function<bool()>& go_on);
 
 }  // namespace udv

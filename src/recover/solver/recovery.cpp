@@ -40,6 +40,22 @@ std::string open_text(const RecoveryFacts& r) {
   return "";
 }
 
+// No rank leaves a measurement to spare: rank 1 has as many parameters as there are measurements.
+bool too_few_for_any_rank(const RecoveryFacts& r) {
+  const Undetermined& open = r.undetermined;
+  const Index rows = r.rows - static_cast<Index>(open.empty_rows.size());
+  const Index cols = r.cols - static_cast<Index>(open.empty_cols.size());
+  return r.measurements <= (r.symmetric ? rows : rows + cols - 1);
+}
+
+std::string rank_zero_verdict(const RecoveryFacts& r) {
+  if (too_few_for_any_rank(r))
+    return "too few measurements: even rank 1 has as many parameters, and nothing is determined";
+  if (r.center != Centering::kNone)
+    return "offsets and noise: no rank explains the data better than none";
+  return "nothing but noise: no rank explains the data better than none";
+}
+
 std::string gradient_verdict(const RecoveryFacts& r) {
   switch (r.certificate.verdict) {
     case Optimality::kGlobal:
@@ -116,9 +132,7 @@ std::string RecoveryFacts::verdict() const {
   if (stop_reason == StopReason::kInterrupted) return "interrupted before it converged";
   if (!converged) return fmt::format("not converged, stopped by the {}", to_string(stop_reason));
   if (!by_rank_walk) return gradient_verdict(*this);
-  if (rank == 0 && center != Centering::kNone)
-    return "offsets and noise: no rank explains the data better than none";
-  if (rank == 0) return "nothing but noise: no rank explains the data better than none";
+  if (rank == 0) return rank_zero_verdict(*this);
   const std::string open = open_text(*this);
   if (certified()) return fmt::format("certified: the only {} that fits the data", answer(*this));
   if (!exact)

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/sums.hpp"
+#include "recover/solver/line_consensus.hpp"
 #include "recover/solver/line_repair.hpp"
 #include "recover/solver/robust_walk.hpp"
 #include "udv/core/parallel.hpp"
@@ -138,15 +139,22 @@ class OutlierSearch {
     return {std::move(fit), std::move(noise)};
   }
 
+  // Root mean square of the entries that are far off.
+  static double error_size(const Walk& walk, const Values& residual, double sigma) {
+    const Values keep = Walk::within(residual, walk.threshold(kFarOff, sigma));
+    const auto far = static_cast<double>((keep.array() == 0).count());
+    const double squares =
+        squared_norm(residual) - squared_norm(Values(keep.cwiseProduct(residual)));
+    return std::sqrt(squares / std::max(1.0, far));
+  }
+
   // Deviations beyond which an entry is more probably an error than noise: posterior 1/2 of a
-  // mixture of two Gaussians, sigma and the root mean square of the entries that are far off.
+  // mixture of two Gaussians, sigma and the size of the errors.
   static double removal_cut(const Walk& walk, const Values& residual, double sigma) {
     const Values keep = Walk::within(residual, walk.threshold(kFarOff, sigma));
     const auto far = static_cast<double>((keep.array() == 0).count());
     const auto near = static_cast<double>(keep.size()) - far;
-    const double squares =
-        squared_norm(residual) - squared_norm(Values(keep.cwiseProduct(residual)));
-    const double log_odds = std::log(near / far * std::sqrt(squares / far) / sigma);
+    const double log_odds = std::log(near / far * error_size(walk, residual, sigma) / sigma);
     return std::clamp(std::sqrt(2 * std::max(log_odds, 0.0)), kLeastCut, kFarOff);
   }
 
@@ -162,10 +170,15 @@ class OutlierSearch {
     double cut = kFarOff;
     for (int round = 0; round < kCleaningRounds; ++round) {
       repair_lines(walk.op(), walk.b(), walk.threshold(cut, sigma), options_.seed, Z);
-      const Values residual = walk.residual_of(Z);
+      Values residual = walk.residual_of(Z);
       if (residual.cwiseAbs().maxCoeff() <= walk.threshold(largest_noise(), sigma)) return {};
       cut = removal_cut(walk, residual, sigma);
-      const Values keep = Walk::within(residual, walk.threshold(cut, sigma));
+      const ErrorSizes sizes{walk.threshold(1, sigma), error_size(walk, residual, sigma)};
+      const std::vector<Index> unknown =
+          judge_doubtful_lines(walk.op(), walk.b(), sizes, options_.seed, Z);
+      residual = walk.residual_of(Z);
+      Values keep = Walk::within(residual, walk.threshold(cut, sigma));
+      for (const Index t : unknown) keep(t) = 0;
       std::vector<Index> out;
       for (Index t = 0; t < keep.size(); ++t)
         if (keep(t) == 0) out.push_back(t);
