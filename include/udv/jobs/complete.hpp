@@ -13,6 +13,7 @@
 #include "udv/recover/prediction.hpp"
 #include "udv/recover/solver/options.hpp"
 #include "udv/recover/symmetry.hpp"
+#include "udv/recover/validation.hpp"
 
 namespace udv::jobs {
 
@@ -40,12 +41,15 @@ struct CompleteOptions {
   std::optional<std::pair<Index, Index>> shape;  ///< of X; empty: from the largest indices
   TableInput input = {};
   TableOutput output = {};
+  Index folds = 0;  ///< parts for cross-validation; 0: none
   RecoverOptions method;
 };
 UDV_EXPORT void describe(OptionTable& table, CompleteOptions& options);
 
 struct CompleteResult : RecoveryResult<double> {
   std::vector<Prediction> predictions;  ///< one for each pair, biases included
+  std::optional<HeldOutErrors> test;    ///< on the test entries, where there are some
+  std::optional<FoldErrors> folds;      ///< of cross-validation, where it was asked for
 };
 
 /// Fills in a matrix from some of its entries. Throws IoError naming file and place, OptionError
