@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "recover/plan/answer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "core/instantiate.hpp"
+#include "core/sums.hpp"
+#include "recover/solver/balance.hpp"
+
+namespace udv {
+namespace {
+
+// The share of a singular value that does not count.
+template <typename Scalar>
+constexpr double kRankTolerance = std::max(1e-10, 80 * kEpsilon<Scalar>);
+template <typename Scalar>
+constexpr double kCertificateTolerance = std::max(1e-6, 1e4 * kEpsilon<Scalar>);
+
+Biases scaled(Biases biases, double factor) {
+  biases.global *= factor;
+  biases.row *= factor;
+  biases.col *= factor;
+  return biases;
+}
+
+}  // namespace
+
+template <typename Scalar>
+Factorization<Scalar> balanced_factors(const Method& method, const StackedFactors<Scalar>& fit) {
+  StackedFactors<Scalar> Z = balanced(fit);
+  Reals<Scalar> d = Reals<Scalar>::Ones(Z.rank());
+  if (method.diagonal) {
+    d = Z.U().colwise().squaredNorm().transpose();
+    constexpr auto kTiny = std::numeric_limits<RealOf<Scalar>>::min();
+    const Reals<Scalar> inverse = d.cwiseMax(kTiny).cwiseSqrt().cwiseInverse();
+    Z.Z = Z.Z * inverse.template cast<Scalar>().asDiagonal();
+  }
+  return Factorization<Scalar>(method, std::move(Z), std::move(d));
+}
+
+template <typename Scalar>
+void Answer<Scalar>::finish(const WalkAnswer<Scalar>& walk, bool stopped) {
+  const auto& op = problem_.op();
+  result_.method = factors_.method().name;
+  result_.operator_name = op.name();
+  result_.rows = op.rows();
+  result_.cols = op.cols();
+  result_.measurements = problem_.num_measurements();
+  result_.symmetric = op.symmetric();
+  result_.scale = problem_.scale();
+  if (result_.stop_reason != StopReason::kDiverged) measure(walk, stopped);
+  unscale();
+}
+
+template <typename Scalar>
+void Answer<Scalar>::measure(const WalkAnswer<Scalar>& walk, bool stopped) {
+  const auto& op = problem_.op();
+  const Reals<Scalar>& b = problem_.b();
+  Reals<Scalar> residual;
+  factors_.measure(op, residual);
+  residual -= b;
+  result_.objective = 0.5 * squared_norm(residual);
+  result_.relative_residual = std::sqrt(2 * result_.objective) / std::sqrt(squared_norm(b));
+  result_.exact = result_.relative_residual <= problem_.zero_residual();
+  take_spectrum(walk.exact_rank);
+  if (!walk.clearly_noisy) certify_optimum();
+  // A gradient run does not claim its rank; what no rank could tell is said all the same.
+  result_.undetermined = op.undetermined(parameters_per_line());
+  if (problem_.holds_out()) result_.holdout_rmse = problem_.held_out_rmse(factors_.absorbed());
+  if (result_.by_rank_walk && result_.rank > 0 && !walk.clearly_noisy && !stopped)
+    examine();
+  else
+    result_.open_entries = open_entries<Scalar>(result_.undetermined, op);
+  judge();
+}
+
+template <typename Scalar>
+void Answer<Scalar>::take_spectrum(Index exact_rank) {
+  Vector<double> s = factors_.svd().s.cwiseAbs();
+  std::sort(s.begin(), s.end(), std::greater<>());
+  // In the caller's units the columns of an exact fit may be of very different sizes.
+  result_.rank = exact_rank > 0 ? exact_rank : numerical_rank(s, kRankTolerance<Scalar>);
+  result_.rank_gap = rank_gap(s, result_.rank);
+  // One value past the rank, so that a reader sees the gap.
+  const Index smaller = std::min(result_.rows, result_.cols);
+  const Index shown = std::min(smaller, std::max(s.size(), result_.rank + 1));
+  result_.spectrum = Vector<double>::Zero(shown);
+  const Index known = std::min(shown, s.size());
+  result_.spectrum.head(known) = s.head(known) / problem_.scale();
+}
+
+template <typename Scalar>
+void Answer<Scalar>::certify_optimum() {
+  CertificateOptions options;
+  options.ridge = result_.ridge;
+  options.alpha = result_.by_rank_walk ? 0 : result_.alpha;
+  options.seed = options_.seed;
+  options.tolerance = kCertificateTolerance<Scalar>;
+  result_.certificate = certify(problem_.op(), problem_.b(), factors_, options);
+}
+
+// Whether another answer of this rank would do.
+template <typename Scalar>
+void Answer<Scalar>::examine() {
+  DeterminacyOptions options;
+  options.zero_residual = problem_.zero_residual();
+  options.exact = result_.exact;
+  options.seed = options_.seed;
+  options.center = problem_.offsets().center;
+  options.biases = scaled(problem_.offsets().biases, problem_.scale());
+  auto answer = determine(problem_.op(), problem_.b(),
+                          leading_columns(balanced(factors_.absorbed()), result_.rank), options);
+  result_.determinacy = answer.facts;
+  result_.open_entries = std::move(answer.open);
+  if (result_.undetermined.blocks.empty())
+    result_.undetermined.blocks = std::move(answer.loose_blocks);
+}
+
+// One outcome: whether it converged, the verdict and the reason to stop agree.
+template <typename Scalar>
+void Answer<Scalar>::judge() {
+  // A gradient run that has lost all its columns stands still, but it has found nothing.
+  const bool lost = !result_.by_rank_walk && result_.rank == 0;
+  Optimality& verdict = result_.certificate.verdict;
+  // Who asks for a large residual only gets no gradient smaller than that.
+  // Variational Bayes ends where the bound is stationary, not f.
+  const bool settled = result_.exact || !result_.models.empty();
+  if (settled && verdict == Optimality::kNotConverged) verdict = Optimality::kStationary;
+  result_.converged = !lost && verdict != Optimality::kNotConverged;
+  if (!result_.converged && result_.stop_reason == StopReason::kConverged)
+    result_.stop_reason = StopReason::kIterationLimit;
+}
+
+// Numbers that the entries of a row or column have to determine.
+template <typename Scalar>
+Index Answer<Scalar>::parameters_per_line() const {
+  const Biases& biases = problem_.offsets().biases;
+  const bool has_line_biases = biases.row.size() + biases.col.size() > 0;
+  return (result_.by_rank_walk ? result_.rank : 1) + (has_line_biases ? 1 : 0);
+}
+
+template <typename Scalar>
+void Answer<Scalar>::unscale() {
+  const StackedFactors<Scalar>& Z = factors_.stack();
+  const double scale = problem_.scale();
+  const bool diagonal = factors_.method().diagonal;
+  const auto root = static_cast<RealOf<Scalar>>(diagonal ? 1.0 : 1 / std::sqrt(scale));
+  result_.U = root * Z.U();
+  if (!Z.symmetric) result_.V = root * Z.V();
+  result_.d = factors_.d();
+  if (diagonal) result_.d /= static_cast<RealOf<Scalar>>(scale);
+  result_.objective /= scale * scale;
+  result_.range = options_.range;
+  // Counts are not negative.
+  const bool counts = result_.posterior && result_.posterior->noise().smallest_count > 0;
+  if (counts && !result_.range) result_.range = {0.0, std::numeric_limits<double>::infinity()};
+  OffsetModel offsets = problem_.release_offsets();
+  result_.center = offsets.center;
+  result_.biases = std::move(offsets.biases);
+}
+
+#define UDV_INSTANTIATE(Scalar)                                                                  \
+  template Factorization<Scalar> balanced_factors(const Method&, const StackedFactors<Scalar>&); \
+  template class Answer<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
+
+}  // namespace udv

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "recover/plan/gross_errors.hpp"
+
+#include <cmath>
+
+#include "core/instantiate.hpp"
+#include "core/sums.hpp"
+
+namespace udv {
+
+template <typename Scalar>
+const EntriesOperator<Scalar>* GrossErrors<Scalar>::entries() const {
+  if (kIsComplex<Scalar> || problem_.holds_out() || options_.noise_sigma > 0) return nullptr;
+  return dynamic_cast<const EntriesOperator<Scalar>*>(&problem_.op());
+}
+
+template <typename Scalar>
+void GrossErrors<Scalar>::look() {
+  if constexpr (!kIsComplex<Scalar>) {
+    const auto* const op = entries();
+    if (!op || judged_) return;
+    judged_ = true;
+    found_ = find_outliers<Scalar>(
+        *op, problem_.b(), problem_.walk_options(), [this](const FitStep& step) {
+          return progress_.go_on(progress_.recorder().observe(step, problem_.unit()));
+        });
+    places_ = op->places(found_.entries);
+  }
+}
+
+// In a positive semidefinite matrix what contradicts it would be taken for a gross error.
+template <typename Scalar>
+std::optional<BasicProblem<Scalar>> GrossErrors<Scalar>::look_where_likely() {
+  if constexpr (!kIsComplex<Scalar>) {
+    const auto* const op = entries();
+    if (op && !op->symmetric() && options_.robust &&
+        gross_errors_likely<Scalar>(*op, problem_.b())) {
+      look();
+      return rest();
+    }
+  }
+  return std::nullopt;
+}
+
+template <typename Scalar>
+std::optional<BasicProblem<Scalar>> GrossErrors<Scalar>::rest() const {
+  if constexpr (!kIsComplex<Scalar>) {
+    if (options_.robust && !found_.stopped && found_.changes_problem())
+      return without<Scalar>(*entries(), problem_.b(), found_);
+  }
+  return std::nullopt;
+}
+
+template <typename Scalar>
+bool GrossErrors<Scalar>::fits(const BasicProblem<Scalar>& rest) const {
+  Reals<Scalar> residual;
+  apply_stack(*rest.op, found_.fit, residual);
+  residual -= rest.b;
+  return squared_norm(residual) <= std::pow(problem_.zero_residual(), 2) * squared_norm(rest.b);
+}
+
+template <typename Scalar>
+bool GrossErrors<Scalar>::rest_is_better(const BasicProblem<Scalar>& rest,
+                                         const RankWalkOutcome<Scalar>& outcome) const {
+  if (!outcome.exact) return true;
+  const double numbers = problem_.op().degrees_of_freedom(found_.fit.rank()) +
+                         static_cast<double>(found_.entries.size());
+  return found_.any() && fits(rest) &&
+         numbers < problem_.op().degrees_of_freedom(outcome.fit.Z.rank());
+}
+
+template <typename Scalar>
+RankWalkOutcome<Scalar> GrossErrors<Scalar>::walk_over(BasicProblem<Scalar> rest) {
+  problem_.keep_only(std::move(rest));
+  progress_.offer(found_.journal);
+  RankWalkOptions walk = problem_.walk_options();
+  walk.max_rank = found_.max_rank;
+  return progress_.run(problem_, problem_.b(), walk, problem_.unit(),
+                       [&](RankWalk<Scalar>& each) { return each.run(found_.start); });
+}
+
+template <typename Scalar>
+void GrossErrors<Scalar>::forget() {
+  found_ = {};
+  places_.clear();
+}
+
+#define UDV_INSTANTIATE(Scalar) template class GrossErrors<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
+
+}  // namespace udv

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "recover/plan/noisy_entries.hpp"
+
+#include <cmath>
+
+#include "core/instantiate.hpp"
+
+namespace udv {
+namespace {
+
+constexpr Index kLargeData = 50'000;    // entries that are not searched for gross errors twice
+constexpr Index kHugeData = 2'000'000;  // entries for which the walk is not tried first
+constexpr double kClearNoise = 0.02;    // share of the data that is noise for sure
+constexpr double kGrossError = 10;      // standard deviations of the noise
+
+Centering joined(Centering a, Centering b) {
+  const bool rows = has_rows(a) || has_rows(b), cols = has_cols(a) || has_cols(b);
+  if (rows || cols)
+    return rows && cols ? Centering::kBoth : rows ? Centering::kRows : Centering::kCols;
+  return a == Centering::kGlobal || b == Centering::kGlobal ? Centering::kGlobal : Centering::kNone;
+}
+
+Biases sum_of(const Biases& a, Biases b) {
+  const auto add = [](const Vector<double>& more, Vector<double>& sum) {
+    if (sum.size() == 0)
+      sum = more;
+    else if (more.size() > 0)
+      sum += more;
+  };
+  b.global += a.global;
+  add(a.row, b.row);
+  add(a.col, b.col);
+  return b;
+}
+
+}  // namespace
+
+template <typename Scalar>
+bool NoisyEntries<Scalar>::possible() const {
+  return problem_.takes_offsets() && options_.shrinkage && !problem_.holds_out() &&
+         options_.noise_sigma <= 0;
+}
+
+template <typename Scalar>
+BayesAnswer NoisyEntries<Scalar>::run(const std::optional<StackedFactors<double>>& start,
+                                      double smallest_sigma) {
+  BayesSearchOptions search;
+  search.center = options_.center;
+  search.noise_model = options_.noise_model;
+  search.max_rank = options_.max_rank;
+  search.seed = options_.seed;
+  search.go_on = [this, smallest_sigma](double sigma) {
+    return progress_.poll() && sigma >= smallest_sigma;
+  };
+  if constexpr (std::is_same_v<Scalar, double>)
+    return bayes_answer(dynamic_cast<const EntriesOperator<double>&>(problem_.op()),
+                        problem_.data(), start, search, errors_.found().noise.kind);
+  else
+    return {};
+}
+
+template <typename Scalar>
+void NoisyEntries<Scalar>::take(BayesAnswer answer, RankWalkOutcome<Scalar>& outcome,
+                                RecoveryFacts& facts) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    const OffsetModel& before = problem_.offsets();
+    problem_.take_offsets(
+        {joined(before.center, answer.center), sum_of(before.biases, answer.biases), {}});
+    outcome.fit.Z = std::move(answer.Z);
+    outcome.fit.Z.Z *= std::sqrt(problem_.scale());
+    outcome.noise_sigma = answer.sigma * problem_.scale();
+    outcome.ridge = 0;
+    if (answer.noise != NoiseKind::kEqual) errors_.set_noise(answer.noise);
+    facts.models = std::move(answer.trials);
+    facts.posterior = std::move(answer.posterior);
+  }
+}
+
+template <typename Scalar>
+bool NoisyEntries<Scalar>::are_clear(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    const Vector<double>& b = problem_.b();
+    if (!possible() || b.size() < kLargeData || errors_.judged()) return false;
+    const double size = b.norm() / problem_.scale() / std::sqrt(static_cast<double>(b.size()));
+    problem_.drop_scaled();  // room for the posteriors
+    BayesAnswer answer = run(std::nullopt, kClearNoise * size);
+    problem_.rescale();
+    const bool interrupted = progress_.stopped();
+    if (answer.stopped && !interrupted) return false;
+    const bool clear = interrupted || answer.largest_residual <= kGrossError;
+    if (clear) take(std::move(answer), outcome, facts);
+    return clear;
+  } else {
+    return false;
+  }
+}
+
+template <typename Scalar>
+bool NoisyEntries<Scalar>::are_clear_at_once(RankWalkOutcome<Scalar>& outcome,
+                                             RecoveryFacts& facts) {
+  const bool fresh = !progress_.state().has_gradient && progress_.state().journal.empty();
+  return fresh && problem_.b().size() >= kHugeData && are_clear(outcome, facts);
+}
+
+template <typename Scalar>
+void NoisyEntries<Scalar>::settle(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    StackedFactors<double> start = outcome.fit.Z;
+    start.Z /= std::sqrt(problem_.scale());
+    take(run(start, 0), outcome, facts);
+  }
+}
+
+#define UDV_INSTANTIATE(Scalar) template class NoisyEntries<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
+
+}  // namespace udv

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "recover/plan/prepared_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/instantiate.hpp"
+#include "core/require.hpp"
+#include "core/sums.hpp"
+#include "recover/solver/bias_fit.hpp"
+#include "recover/split.hpp"
+
+namespace udv {
+namespace {
+
+// A residual that counts as zero.
+template <typename Scalar>
+constexpr double kDefaultTolerance = std::max(1e-10, 80 * kEpsilon<Scalar>);
+
+}  // namespace
+
+template <typename Scalar>
+PreparedProblem<Scalar>::PreparedProblem(const BasicProblem<Scalar>& problem,
+                                         const RecoverOptions& options)
+    : options_(options), used_(problem) {
+  if (options.holdout > 0) {
+    std::tie(used_, held_out_) = split(problem, options.holdout, options.seed);
+    if (options.rank_walk) all_ = problem;
+  }
+  subtract_offsets();
+  scale_ = chosen_scale();
+  offset_norm_ *= scale_;
+  rescale();
+  const double size = squared_norm(b_);
+  require(std::isfinite(size), "scale ", scale_, " makes the measurements overflow");
+  require(size > 1e-280, "scale ", scale_, " makes the measurements vanish");
+  num_measurements_ = used_.op->num_measurements();
+}
+
+template <typename Scalar>
+double PreparedProblem<Scalar>::chosen_scale() const {
+  const double norm = used_.b.stableNorm();
+  switch (options_.scale_rule) {
+    case ScaleRule::kAuto:
+      return kSizeAgainstBall * std::sqrt(used_.op->mean_gain()) / norm;
+    case ScaleRule::kUnit:
+      return 1 / norm;
+    case ScaleRule::kNone:
+      return 1;
+    default:
+      return options_.scale_value;
+  }
+}
+
+template <typename Scalar>
+void PreparedProblem<Scalar>::rescale() {
+  b_ = static_cast<RealOf<Scalar>>(scale_) * used_.b;
+}
+
+template <typename Scalar>
+Index PreparedProblem<Scalar>::columns() const {
+  const Index smaller = std::min(used_.op->rows(), used_.op->cols());
+  return options_.max_rank > 0 ? std::min(options_.max_rank, smaller) : smaller;
+}
+
+template <typename Scalar>
+double PreparedProblem<Scalar>::zero_residual() const {
+  const double rounding = 8 * kEpsilon<Scalar> * offset_norm_ / std::sqrt(squared_norm(b_));
+  return std::max(options_.tolerance.value_or(kDefaultTolerance<Scalar>), rounding);
+}
+
+template <typename Scalar>
+RankWalkOptions PreparedProblem<Scalar>::walk_options() const {
+  RankWalkOptions walk;
+  walk.max_rank = options_.max_rank;
+  walk.rule.noise_sigma = options_.noise_sigma * scale_;
+  walk.rule.zero_residual = zero_residual();
+  walk.shrinkage = options_.shrinkage;
+  walk.seed = options_.seed;
+  return walk;
+}
+
+template <typename Scalar>
+bool PreparedProblem<Scalar>::takes_offsets() const {
+  return std::is_same_v<Scalar, double> && used_.op->name() == "entries" && !used_.op->symmetric();
+}
+
+// Offsets so large that they are better subtracted first; those of a gradient run, which chooses
+// nothing, are least-squares means.
+template <typename Scalar>
+void PreparedProblem<Scalar>::subtract_offsets() {
+  const Centering wanted = options_.center;
+  const bool possible = takes_offsets();
+  if (!possible && wanted != Centering::kAuto && wanted != Centering::kNone)
+    throw OptionError("center", "goes with entries of rectangular matrices only");
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (!possible || wanted == Centering::kNone) return;
+    if (wanted != Centering::kAuto) {
+      BiasFit means(*used_.op, wanted);
+      means.converge(used_.b, 200, 1e-14);
+      const Vector<double> left = used_.b - measured(*used_.op, means.biases);
+      require(left.stableNorm() > 1e-12 * used_.b.stableNorm(),
+              "nothing is left to recover after centering: the fitted means explain all values");
+      if (!options_.rank_walk) return take_offsets({wanted, means.biases, {}});
+    }
+    if (options_.rank_walk) take_offsets(dominant_offsets(*used_.op, used_.b, wanted));
+  }
+}
+
+template <typename Scalar>
+void PreparedProblem<Scalar>::take_offsets(OffsetModel model) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    const auto add = [](Problem& data, const Biases& biases, double sign) {
+      if (data.op && biases.any()) data.b += sign * measured(*data.op, biases);
+    };
+    for (Problem* const data : {&used_, &held_out_, &all_}) {
+      add(*data, offsets_.biases, 1);
+      add(*data, model.biases, -1);
+    }
+    if (model.biases.any()) offset_norm_ = scale_ * measured(*used_.op, model.biases).norm();
+    offsets_ = std::move(model);
+    rescale();
+  }
+}
+
+template <typename Scalar>
+void PreparedProblem<Scalar>::keep_only(BasicProblem<Scalar> rest) {
+  used_.op = std::move(rest.op);
+  b_ = std::move(rest.b);
+  used_.b = b_ / static_cast<RealOf<Scalar>>(scale_);
+}
+
+template <typename Scalar>
+double PreparedProblem<Scalar>::held_out_error(const StackedFactors<Scalar>& Z) const {
+  Reals<Scalar> predicted;
+  apply_stack(*held_out_.op, Z, predicted);
+  return (predicted - static_cast<RealOf<Scalar>>(scale_) * held_out_.b).squaredNorm();
+}
+
+template <typename Scalar>
+double PreparedProblem<Scalar>::held_out_rmse(const StackedFactors<Scalar>& Z) const {
+  return std::sqrt(held_out_error(Z) / static_cast<double>(held_out_.b.size())) / scale_;
+}
+
+template <typename Scalar>
+void PreparedProblem<Scalar>::use_all() {
+  held_out_ = {};
+  used_ = all_;
+  num_measurements_ = used_.op->num_measurements();
+  rescale();
+}
+
+#define UDV_INSTANTIATE(Scalar) template class PreparedProblem<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
+
+}  // namespace udv

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "recover/plan/progress.hpp"
+
+#include "core/instantiate.hpp"
+#include "core/require.hpp"
+
+namespace udv {
+
+template <typename Scalar>
+Progress<Scalar>::Progress(std::uint64_t fingerprint, const RecoverOptions& options,
+                           const BasicHooks<Scalar>& hooks)
+    : options_(options), hooks_(hooks), recorder_(options.record, hooks.observer) {
+  state_.fingerprint = fingerprint;
+}
+
+template <typename Scalar>
+void Progress<Scalar>::resume() {
+  if (hooks_.resume.empty()) return;
+  auto state = solve_state_from_bytes<Scalar>(hooks_.resume);
+  require(state.fingerprint == state_.fingerprint,
+          "the checkpoint belongs to another problem or to other options");
+  state_ = std::move(state);
+  recorder_.restore(state_);
+}
+
+template <typename Scalar>
+void Progress<Scalar>::save() {
+  last_save_ = recorder_.seconds();
+  if (!hooks_.save) return;
+  recorder_.store(state_);
+  hooks_.save(to_bytes(state_));
+}
+
+template <typename Scalar>
+bool Progress<Scalar>::go_on(Verdict verdict) {
+  if (verdict != Verdict::kContinue) stop_ = verdict;
+  if (!walking_ && recorder_.seconds() - last_save_ > hooks_.save_every_seconds) save();
+  return !stopped();
+}
+
+template <typename Scalar>
+RankWalkOutcome<Scalar> Progress<Scalar>::run(const PreparedProblem<Scalar>& problem,
+                                              const Reals<Scalar>& b,
+                                              const RankWalkOptions& options, double unit,
+                                              const Walk& act) {
+  using Journal = std::vector<RankFit<Scalar>>;
+  const auto first = state_.journal.begin() + static_cast<std::ptrdiff_t>(fits_used_);
+  const Journal earlier(state_.journal.begin(), first);
+  const auto whole = [&](const Journal& journal) {
+    Journal all = earlier;
+    all.insert(all.end(), journal.begin(), journal.end());
+    return all;
+  };
+  RankWalk<Scalar> walk(problem.op(), b, options);
+  walk.set_journal({first, state_.journal.end()});
+  if (problem.holds_out() && !options.exact_only)
+    walk.set_held_out([&](const StackedFactors<Scalar>& Z) { return problem.held_out_error(Z); });
+  const Index limit = options_.max_iterations;
+  walking_ = true;  // from here the journal is the state: saved after whole fits only
+  walk.set_monitor([&](const FitStep& step) {
+    const bool wanted = go_on(recorder_.observe(step, unit));
+    over_limit_ = limit > 0 && recorder_.next_iteration() > limit;
+    return wanted && !over_limit_;
+  });
+  walk.set_on_fit([&](const Journal& journal) {
+    if (hooks_.save && recorder_.seconds() - last_save_ > hooks_.save_every_seconds) {
+      state_.journal = whole(journal);
+      save();
+    }
+  });
+  auto outcome = act(walk);
+  state_.journal = whole(walk.journal());
+  fits_used_ += walk.num_fits();
+  return outcome;
+}
+
+template <typename Scalar>
+void Progress<Scalar>::offer(const std::vector<RankFit<Scalar>>& fits) {
+  if (state_.journal.size() == fits_used_)
+    state_.journal.insert(state_.journal.end(), fits.begin(), fits.end());
+}
+
+#define UDV_INSTANTIATE(Scalar) template class Progress<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
+
+}  // namespace udv

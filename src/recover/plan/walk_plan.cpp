@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "recover/plan/walk_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/instantiate.hpp"
+#include "recover/plan/equal_units.hpp"
+#include "recover/plan/gradient_run.hpp"
+#include "recover/solver/contradiction.hpp"
+
+namespace udv {
+namespace {
+
+// Steps of a walk that is worth a search for gross errors: 70 are many without them. Small problems
+// have time for more.
+Index long_walk(Index measurements) {
+  return std::max<Index>(150, 1'000'000 / measurements);
+}
+
+}  // namespace
+
+template <typename Scalar>
+WalkAnswer<Scalar> WalkPlan<Scalar>::run(RecoveryFacts& facts) {
+  RankWalkOutcome<Scalar> outcome;
+  answer_.clearly_noisy = noise_.are_clear_at_once(outcome, facts);
+  if (!answer_.clearly_noisy) {
+    outcome = best_walk(facts);
+    if (answer_.clearly_noisy)
+      outcome.stopped = outcome.paused = false;
+    else if (noise_.possible() && !outcome.exact && !outcome.stopped && answer_.exact_rank == 0)
+      noise_.settle(outcome, facts);
+    else
+      choose_offsets(outcome);
+    refit_on_all(outcome, facts);
+  }
+  take_facts(outcome, facts);
+  answer_.Z = std::move(outcome.fit.Z);
+  return std::move(answer_);
+}
+
+// An exact fit of all data is looked for before anything is left out: rows and columns of
+// different sizes can look like gross errors.
+template <typename Scalar>
+RankWalkOutcome<Scalar> WalkPlan<Scalar>::best_walk(RecoveryFacts& facts) {
+  if (auto likely = errors_.look_where_likely()) {
+    const bool equal_noise = errors_.found().noise.kind == NoiseKind::kEqual;
+    if (equal_noise && errors_.fits(*likely)) return errors_.walk_over(std::move(*likely));
+    if (auto equal = walk_in_equal_units()) return without_errors(std::move(*equal));
+    return errors_.walk_over(std::move(*likely));
+  }
+  if (auto equal = walk_in_equal_units()) return without_errors(std::move(*equal));
+  const auto start = live_columns(progress_.state());
+  const size_t before = progress_.fits_used();
+  const Index pause_after = errors_.may_remove() ? long_walk(problem_.b().size()) : 0;
+  auto outcome = with_joints_closed(walk(start, pause_after));
+  if ((outcome.stopped && !outcome.paused) || is_beyond_doubt(outcome)) return outcome;
+  if (outcome.paused || !outcome.exact) {
+    answer_.clearly_noisy = noise_.are_clear(outcome, facts);
+    if (answer_.clearly_noisy) return outcome;
+  }
+  if (!contradicts_symmetry(outcome)) errors_.look();
+  if (auto others = errors_.rest(); others && errors_.rest_is_better(*others, outcome))
+    return errors_.walk_over(std::move(*others));
+  if (outcome.exact) return without_errors(std::move(outcome));
+  if (!outcome.paused || errors_.found().stopped) return outcome;
+  progress_.rewind(before);  // the walk goes on: its fits are in the journal
+  return walk(start);
+}
+
+template <typename Scalar>
+RankWalkOutcome<Scalar> WalkPlan<Scalar>::walk(const std::optional<StackedFactors<Scalar>>& start,
+                                               Index pause_after) {
+  RankWalkOptions walk_now = problem_.walk_options();
+  walk_now.pause_after = pause_after;
+  return progress_.run(problem_, problem_.b(), walk_now, problem_.unit(),
+                       [&](RankWalk<Scalar>& each) { return each.run(start); });
+}
+
+template <typename Scalar>
+std::optional<RankWalkOutcome<Scalar>> WalkPlan<Scalar>::walk_in_equal_units() {
+  const Index pause_after = errors_.judged() ? long_walk(problem_.b().size()) : 0;
+  auto outcome = udv::walk_in_equal_units(problem_, options_, pause_after, progress_);
+  answer_.exact_rank = outcome && outcome->exact ? outcome->fit.Z.rank() : 0;
+  return outcome;
+}
+
+template <typename Scalar>
+RankWalkOutcome<Scalar> WalkPlan<Scalar>::without_errors(RankWalkOutcome<Scalar> outcome) {
+  errors_.forget();
+  return outcome;
+}
+
+// Blocks that few entries join may have too many columns, some for the joints alone.
+template <typename Scalar>
+RankWalkOutcome<Scalar> WalkPlan<Scalar>::with_joints_closed(
+    RankWalkOutcome<Scalar> outcome) const {
+  if (!outcome.exact || outcome.stopped || outcome.fit.Z.rank() < 2) return outcome;
+  DeterminacyOptions options;
+  options.zero_residual = problem_.zero_residual();
+  options.seed = options_.seed;
+  if (auto lower = with_lower_rank(problem_.op(), problem_.b(), outcome.fit.Z, options)) {
+    outcome.fit.Z = std::move(*lower);
+    outcome.fit.objective = 0;
+  }
+  return outcome;
+}
+
+// An exact fit with many measurements to spare: each wrong one would have cost a parameter.
+template <typename Scalar>
+bool WalkPlan<Scalar>::is_beyond_doubt(const RankWalkOutcome<Scalar>& outcome) const {
+  constexpr double kSpare = 2.2;
+  const Index rank = outcome.fit.Z.rank();
+  return outcome.exact && rank > 0 &&
+         static_cast<double>(problem_.b().size()) >=
+             kSpare * problem_.op().degrees_of_freedom(rank);
+}
+
+// Other operators measure intensities, of positive semidefinite matrices whatever the noise says.
+template <typename Scalar>
+bool WalkPlan<Scalar>::contradicts_symmetry(const RankWalkOutcome<Scalar>& outcome) const {
+  const auto& op = problem_.op();
+  const auto name = op.name();
+  return op.symmetric() && (name == "entries" || name == "dense") && !outcome.exact &&
+         contradicts_psd(op, problem_.b(), outcome.fit.Z, RankRule{}.penalty, options_.seed);
+}
+
+// The offsets that the data ask for beside the outcome of a walk; noisy ones want a new walk.
+template <typename Scalar>
+void WalkPlan<Scalar>::choose_offsets(RankWalkOutcome<Scalar>& outcome) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (outcome.stopped || options_.center == Centering::kNone || !problem_.takes_offsets()) return;
+    const auto& op = problem_.op();
+    const Vector<double>& data = problem_.data();
+    const double scale = problem_.scale();
+    OffsetModel start{problem_.offsets().center, problem_.offsets().biases, outcome.fit.Z};
+    start.Z.Z /= std::sqrt(scale);
+    const Vector<double> raw =
+        start.biases.any() ? Vector<double>(data + measured(op, start.biases)) : data;
+    const double zero = problem_.zero_residual() * data.norm();
+    const bool exact =
+        std::sqrt(2 * outcome.fit.objective) <= zero * scale || answer_.exact_rank > 0;
+    OffsetModel found = exact ? exact_offsets(op, raw, start, options_.center, zero)
+                              : noisy_offsets(op, raw, start, options_.center, RankRule{}.penalty,
+                                              [this] { return progress_.poll(); });
+    const bool unchanged = found.center == start.center && found.Z.rank() == start.Z.rank() &&
+                           (exact || found.center == Centering::kNone || progress_.stopped());
+    if (unchanged) return;
+    StackedFactors<double> Z = std::move(found.Z);
+    Z.Z *= std::sqrt(scale);
+    problem_.take_offsets(std::move(found));
+    if (answer_.exact_rank > 0) answer_.exact_rank = Z.rank();
+    if (exact)
+      outcome.fit.Z = std::move(Z);
+    else
+      outcome = walk(std::nullopt);
+  }
+}
+
+// Held-out data have chosen the rank; the answer is a fit of all data at that rank.
+template <typename Scalar>
+void WalkPlan<Scalar>::refit_on_all(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
+  if (!problem_.holds_out() || outcome.stopped) return;
+  facts.holdout_rmse = problem_.held_out_rmse(outcome.fit.Z);
+  problem_.use_all();
+  if (outcome.fit.Z.rank() == 0) return;
+  auto scores = std::move(outcome.scores);
+  const StackedFactors<Scalar> start = std::move(outcome.fit.Z);
+  outcome = progress_.run(problem_, problem_.b(), problem_.walk_options(), problem_.unit(),
+                          [&](RankWalk<Scalar>& each) { return each.refit(start); });
+  outcome.scores = std::move(scores);
+}
+
+template <typename Scalar>
+void WalkPlan<Scalar>::take_facts(const RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
+  facts.by_rank_walk = true;
+  facts.iterations = progress_.recorder().next_iteration() - 1;
+  facts.noise_sigma = outcome.noise_sigma / problem_.scale();
+  facts.ridge = outcome.ridge;
+  facts.scores = outcome.scores;
+  facts.rank_cap = outcome.cap;
+  facts.indefinite = !outcome.stopped && contradicts_symmetry(outcome);
+  if (outcome.stopped && progress_.over_limit()) facts.stop_reason = StopReason::kIterationLimit;
+  facts.outliers = errors_.places();
+  facts.outliers_removed = options_.robust && errors_.found().any();
+  facts.noise_by = errors_.found().noise.kind;
+}
+
+#define UDV_INSTANTIATE(Scalar) template class WalkPlan<Scalar>;
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
+
+}  // namespace udv
