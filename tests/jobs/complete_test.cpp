@@ -9,6 +9,7 @@
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/jobs/fold_in.hpp"
+#include "udv/recover/problem.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -115,6 +116,65 @@ TEST(FoldInJob, ReturnsFactorsThatGoWithThoseOfTheRun) {
   const io::Array d = io::read_npy(folder / "run/d.npy");
   const io::Array V = io::read_npy(folder / "run/V.npy");
   EXPECT_NEAR(U.values[0] * d.values[0] * V.values[3], 25, 1e-9);
+}
+
+/// A low-rank matrix with noise.
+CompleteData noisy_data() {
+  CompleteData data;
+  data.entries = planted_completion({40, 30, false, 2, 700, 1, 0.2, 1}).entries;
+  return data;
+}
+
+TEST(CompleteJob, FoldsCompareTheAnswerWithBiasesAndTheMean) {
+  const io::TemporaryFolder folder;
+  CompleteOptions options;
+  options.folds = 3;
+  Session session({.out = (folder / "run").string()});
+  const CompleteResult result = complete(noisy_data(), options, session);
+  ASSERT_TRUE(result.folds);
+  EXPECT_EQ(result.folds->folds.size(), 3u);
+  EXPECT_LT(result.folds->answer().rmse, 0.5 * result.folds->biases().rmse);
+  EXPECT_TRUE(result.folds->low_rank_pays());
+  EXPECT_TRUE(std::filesystem::exists(folder / "run/held_out.csv"));
+}
+
+TEST(CompleteJob, RefusesMoreFoldsThanEntries) {
+  CompleteOptions options;
+  options.folds = 17;
+  Session session;
+  EXPECT_THROW(complete(multiplication_table(), options, session), OptionError);
+}
+
+/// Interrupts at a call.
+struct Impatient : Listener {
+  int calls = 0, last;
+  explicit Impatient(int n) : last(n) {}
+  bool interrupted() override { return ++calls >= last; }
+};
+
+TEST(CompleteJob, ResumesInsideItsFolds) {
+  const io::TemporaryFolder folder;
+  CompleteOptions options;
+  options.folds = 3;
+  Session plain;
+  const CompleteResult whole = complete(noisy_data(), options, plain);
+  RunOptions run{.out = (folder / "run").string()};
+  int interruptions = 0;
+  std::optional<CompleteResult> resumed;
+  for (int attempt = 0; !resumed && attempt < 20; ++attempt) {
+    Impatient listener(attempt < 10 ? 2 + 3 * attempt : 1'000'000);
+    run.resume = attempt > 0;
+    Session session(run, &listener);
+    CompleteResult result = complete(noisy_data(), options, session);
+    if (result.outcome == Outcome::kInterrupted)
+      ++interruptions;
+    else
+      resumed = std::move(result);
+  }
+  ASSERT_TRUE(resumed);
+  EXPECT_GE(interruptions, 2);
+  for (size_t k = 0; k < 3; ++k)
+    EXPECT_EQ(resumed->folds->folds[k].answer, whole.folds->folds[k].answer) << "fold " << k;
 }
 
 }  // namespace
