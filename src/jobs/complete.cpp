@@ -201,7 +201,8 @@ CompleteResult complete_task(CompleteTask task, CompleteOptions options, Session
   run.info().config["base"] = static_cast<std::int64_t>(task.data.index_base);
   run.info().index_base = task.data.index_base;
   for (const std::string& warning : task.warnings) run.warn(warning);
-  auto [recovery, folds] = solve_completion(run, task.data.entries, options);
+  for (const std::string& path : task.inputs) run.info().lists["inputs"].emplace_back(path);
+  auto [recovery, folds] = solve_completion(run, task.data.entries, options, task.earlier);
   report_outliers(run, task, recovery);
   warn_about(run, recovery, task.line_names());
   write_keys(run, task.line_names());
@@ -226,6 +227,11 @@ void describe(OptionTable& table, CompleteInput& input) {
   table.add("test", input.test, "Entries to measure the error on (test_rmse)")
       .called("FILE")
       .keeps_numbers();
+  table
+      .add("from", input.from,
+           "Continue this completion with more data: FILE is added to the files that it was made "
+           "of, later values replace earlier ones, and its factors are the start")
+      .called("RUN");
   table.add("predict", input.predict, "Pairs row,column to predict (predictions.csv)")
       .called("FILE")
       .keeps_numbers();

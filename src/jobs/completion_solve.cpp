@@ -43,7 +43,7 @@ const char* const kKind = "completion with folds";
 // A completion with checkpoints, as often as needed.
 class FoldedSolve {
  public:
-  FoldedSolve(const Hooks& hooks, const Entries& entries, const CompleteOptions& options)
+  FoldedSolve(const RecoverHooks& hooks, const Entries& entries, const CompleteOptions& options)
       : hooks_(hooks), entries_(entries), options_(options) {
     if (!hooks.resume.empty()) state_ = state_from_bytes<FoldState>(kKind, hooks.resume);
   }
@@ -68,6 +68,7 @@ class FoldedSolve {
     RecoverHooks hooks;
     hooks.observer = hooks_.observer;
     hooks.save_every_seconds = hooks_.save_every_seconds;
+    if (!in_folds) hooks.earlier = hooks_.earlier;
     if (state_.in_folds == in_folds) hooks.resume = std::exchange(state_.solve, "");
     if (hooks_.save)
       hooks.save = [this, in_folds](const std::string& bytes) {
@@ -94,7 +95,7 @@ class FoldedSolve {
     return stop;
   }
 
-  const Hooks& hooks_;
+  const RecoverHooks& hooks_;
   const Entries& entries_;
   const CompleteOptions& options_;
   FoldState state_;
@@ -111,10 +112,11 @@ Recovery solve_entries(const Entries& entries, const CompleteOptions& options,
   return unmirrored(symmetrised(recover(completion(mirrored(entries)), method, hooks)), entries);
 }
 
-CompletionAnswer solve_completion(Run& run, const Entries& entries,
-                                  const CompleteOptions& options) {
+CompletionAnswer solve_completion(Run& run, const Entries& entries, const CompleteOptions& options,
+                                  const std::shared_ptr<const EarlierAnswer>& earlier) {
   RecoverHooks hooks;
   static_cast<Hooks&>(hooks) = run.hooks(solve_total(options.method, run.session()));
+  hooks.earlier = earlier;
   return run.compute(hooks, [&] {
     if (options.folds > 0) return FoldedSolve(hooks, entries, options).run();
     return CompletionAnswer{solve_entries(entries, options, hooks), std::nullopt};

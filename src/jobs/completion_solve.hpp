@@ -19,7 +19,9 @@ Recovery solve_entries(const Entries& entries, const CompleteOptions& options,
                        const RecoverHooks& hooks);
 
 /// Solves for all entries, then once for each fold without its entries. A checkpoint of the run
-/// holds the folds that are done. An interrupted solve is handed on without folds.
-CompletionAnswer solve_completion(Run& run, const Entries& entries, const CompleteOptions& options);
+/// holds the folds that are done. An `earlier` answer is the start, but for folds: it has seen
+/// their entries. An interrupted solve is handed on without folds.
+CompletionAnswer solve_completion(Run& run, const Entries& entries, const CompleteOptions& options,
+                                  const std::shared_ptr<const EarlierAnswer>& earlier);
 
 }  // namespace udv::jobs

@@ -177,5 +177,71 @@ TEST(CompleteJob, ResumesInsideItsFolds) {
     EXPECT_EQ(resumed->folds->folds[k].answer, whole.folds->folds[k].answer) << "fold " << k;
 }
 
+/// Lines row,column,value with keys.
+std::string keyed_lines(const Entries& entries, size_t begin, size_t end) {
+  std::string text = "user,item,rating\n";
+  for (size_t t = begin; t < end; ++t)
+    text += "u" + std::to_string(entries.row[t]) + ",i" + std::to_string(entries.col[t]) + "," +
+            std::to_string(entries.value[t]) + "\n";
+  return text;
+}
+
+CompleteResult complete_file(const std::filesystem::path& file, const std::filesystem::path& out,
+                             const std::filesystem::path& from = {}) {
+  CompleteInput input;
+  input.file = file.string();
+  input.from = from.string();
+  Session session({.out = out.string()});
+  return complete(input, {}, session);
+}
+
+TEST(MoreData, GoOnFromANoisyRunToTheAnswerForAll) {
+  const io::TemporaryFolder folder;
+  const Entries entries = planted_completion({60, 50, false, 2, 1800, 1, 0.3, 1}).entries;
+  const auto some = folder.write("some.csv", keyed_lines(entries, 0, 1500));
+  const auto more = folder.write("more.csv", keyed_lines(entries, 1500, 1800));
+  const auto all = folder.write("all.csv", keyed_lines(entries, 0, 1800));
+  const CompleteResult first = complete_file(some, folder / "first");
+  const CompleteResult next = complete_file(more, folder / "next", folder / "first");
+  const CompleteResult whole = complete_file(all, folder / "whole");
+  EXPECT_EQ(next.recovery.measurements, 1800);
+  EXPECT_EQ(next.recovery.rank, whole.recovery.rank);
+  EXPECT_NEAR(next.recovery.noise_sigma, whole.recovery.noise_sigma, 1e-3);
+  EXPECT_EQ(next.recovery.iterations, 0);  // no walk
+  // The keys of the run keep their numbers.
+  const std::string before = text_of(folder / "first/rows.csv");
+  EXPECT_EQ(text_of(folder / "next/rows.csv").substr(0, before.size()), before);
+}
+
+TEST(MoreData, AppendNewRowsAndReplaceEarlierValues) {
+  const io::TemporaryFolder folder;
+  const auto some = folder.write(
+      "some.csv", "row,x,y,z,u,v\na,1,2,3,1,2\nb,2,4,6,2,4\nc,3,6,,3,6\nd,4,8,12,4,8\n");
+  const auto more = folder.write("more.csv", "row,column,value\nc,z,9\ne,x,5\ne,z,15\na,x,1\n");
+  complete_file(some, folder / "first");
+  const CompleteResult next = complete_file(more, folder / "next", folder / "first");
+  EXPECT_EQ(next.recovery.rows, 5);
+  EXPECT_EQ(next.recovery.measurements, 22);
+  EXPECT_EQ(next.recovery.rank, 1);
+  EXPECT_NEAR(next.recovery.predict(4, 1), 10, 1e-8);
+  EXPECT_EQ(text_of(folder / "next/rows.csv"), "index,key\n0,a\n1,b\n2,c\n3,d\n4,e\n");
+}
+
+TEST(MoreData, NameAFileThatIsNotThereAnyMore) {
+  const io::TemporaryFolder folder;
+  const auto some = folder.write(
+      "some.csv", "row,x,y,z,u,v\na,1,2,3,1,2\nb,2,4,6,2,4\nc,3,6,,3,6\nd,4,8,12,4,8\n");
+  const auto more = folder.write("more.csv", "row,column,value\nc,z,9\n");
+  complete_file(some, folder / "first");
+  std::filesystem::remove(some);
+  try {
+    complete_file(more, folder / "next", folder / "first");
+    FAIL();
+  } catch (const IoError& error) {
+    EXPECT_NE(std::string(error.what()).find(some.string()), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "next"));
+}
+
 }  // namespace
 }  // namespace udv::jobs

@@ -22,6 +22,9 @@ struct CompleteInput {
   std::string file;     ///< known entries: .mtx, triplets with any keys, tables and arrays with NaN
   std::string test;     ///< entries that the error is measured on
   std::string predict;  ///< pairs row,column to predict
+  /// Folder of an earlier completion: its files and this one are joined, later values replace
+  /// earlier ones, and its answer is the start. Its keys keep their numbers, new ones follow.
+  std::string from = {};
 };
 UDV_EXPORT void describe(OptionTable& table, CompleteInput& input);
 

@@ -39,6 +39,8 @@ class UDV_EXPORT BayesFit {
 
   /// Biases alone, of the kinds that `center` has, before any entry is looked at.
   void start(Centering center);
+  /// Means of the biases that start() has, before the first sweep.
+  void set_biases(const Biases& biases);
   /// Appends these columns to the factors.
   void append(const StackedFactors<double>& Z);
   /// The noise that the present means leave, of a fit with `freedom` parameters.

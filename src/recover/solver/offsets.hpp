@@ -34,4 +34,10 @@ UDV_EXPORT OffsetModel noisy_offsets(const MeasurementOperator<double>& op, cons
                                      const OffsetModel& start, Centering wanted, double penalty,
                                      const std::function<bool()>& go_on);
 
+/// The kinds of offsets that a or b has.
+UDV_EXPORT Centering joined(Centering a, Centering b);
+UDV_EXPORT Biases sum_of(const Biases& a, Biases b);
+/// a - b.
+UDV_EXPORT Biases difference(const Biases& a, Biases b);
+
 }  // namespace udv
