@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "udv/io/file.hpp"
@@ -34,10 +35,12 @@ void add_estimate(Run& run, const std::string& name, const ErrorEstimate& error)
   run.info().figures[name + "_std"] = error.deviation;
 }
 
-// Names, uncertainties and numbers of entries of the most uncertain lines, where they are more than
-// twice as uncertain as the one in the middle.
-void add_lines(Run& run, const std::string& kind, const Vector<double>& deviations,
-               const std::vector<Index>& entries, const auto& name) {
+// Names, uncertainties and numbers of entries of the most uncertain lines: those that the data
+// leave `open`, then those that are more than twice as uncertain as the one in the middle.
+void add_lines(Run& run, const std::string& kind, Vector<double> deviations,
+               const std::vector<Index>& open, const std::vector<Index>& entries,
+               const auto& name) {
+  for (const Index i : open) deviations(i) = std::numeric_limits<double>::infinity();
   std::vector<Index> order(entries.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::erase_if(order, [&](Index i) { return entries[static_cast<std::size_t>(i)] == 0; });
@@ -96,7 +99,7 @@ void add_fold_figures(Run& run, const CompleteTask& task, const Recovery& recove
 }
 
 void add_weak_lines(Run& run, const CompleteTask& task, const Recovery& recovery) {
-  if (!recovery.posterior || recovery.stop_reason == StopReason::kInterrupted) return;
+  if (recovery.stop_reason == StopReason::kInterrupted) return;
   const Entries& entries = task.data.entries;
   std::vector<Index> rows(static_cast<std::size_t>(entries.rows)),
       cols(static_cast<std::size_t>(entries.cols));
@@ -108,9 +111,13 @@ void add_weak_lines(Run& run, const CompleteTask& task, const Recovery& recovery
   const auto plain = [](const io::Keys& keys, Index i, int base) {
     return keys.empty() ? std::to_string(i + base) : std::string(keys[i]);
   };
-  add_lines(run, "rows", recovery.posterior->line_deviations(true), rows,
+  const auto deviations = [&](bool of_rows, Index lines) {
+    return recovery.posterior ? recovery.posterior->line_deviations(of_rows)
+                              : Vector<double>::Zero(lines);
+  };
+  add_lines(run, "rows", deviations(true, entries.rows), recovery.undetermined.rows, rows,
             [&](Index i) { return plain(names.rows, i, names.base); });
-  add_lines(run, "columns", recovery.posterior->line_deviations(false), cols,
+  add_lines(run, "columns", deviations(false, entries.cols), recovery.undetermined.cols, cols,
             [&](Index j) { return plain(names.cols, j, names.base); });
 }
 
