@@ -158,8 +158,8 @@ void add_weak(const RunView& run, const std::string& kind, const char* word,
     if (!names[k].is_string() || k >= deviations.size() || k >= entries.size()) continue;
     const bool open = std::isnan(deviations[k]);
     rows.push_back(Json::array({fmt::format("{} {}", word, names[k].get<std::string>()),
-                                fmt::format("{:.0f}", entries[k]),
-                                open ? "not determined" : fmt::format("{:.3g}", deviations[k])}));
+                                open ? "not determined" : fmt::format("{:.3g}", deviations[k]),
+                                fmt::format("{:.0f}", entries[k])}));
   }
 }
 
@@ -168,9 +168,8 @@ std::vector<Json> weak_table(const RunView& run) {
   add_weak(run, "rows", "row", rows);
   add_weak(run, "columns", "column", rows);
   if (rows.empty()) return {};
-  return {table_block("Weak rows and columns",
-                      {"", "entries", "standard deviation of what is predicted there"},
-                      std::move(rows))};
+  return {
+      table_block("Weak rows and columns", {"", "std of predictions", "entries"}, std::move(rows))};
 }
 
 void append_all(std::vector<Json> more, std::vector<Json>& blocks) {
