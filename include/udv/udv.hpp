@@ -52,4 +52,5 @@
 #include "udv/recover/ptychography_data.hpp"
 #include "udv/recover/recover.hpp"
 #include "udv/recover/symmetry.hpp"
+#include "udv/recover/validation.hpp"
 #include "udv/report/report.hpp"

@@ -10,6 +10,8 @@
 
 #include "core/require.hpp"
 #include "jobs/complete_input.hpp"
+#include "jobs/completion_figures.hpp"
+#include "jobs/completion_solve.hpp"
 #include "jobs/fill.hpp"
 #include "jobs/recovery.hpp"
 #include "udv/io/file.hpp"
@@ -19,6 +21,7 @@ namespace udv::jobs {
 namespace {
 
 constexpr Index kMostLines = 50'000'000;
+constexpr double kMostFolds = 1000;
 
 void check_settings(const CompleteOptions& options) {
   const Centering center = options.method.center;
@@ -99,18 +102,10 @@ void write_tables(Run& run, const CompleteTask& task, const Recovery& recovery) 
                           matrix, known, names);
 }
 
-// Error on the test entries, predictions, and their files.
+// Predictions and the files of the answer.
 std::vector<Prediction> use_answer(Run& run, const CompleteTask& task, Recovery& recovery) {
   const CompleteData& data = task.data;
   if (recovery.stop_reason == StopReason::kInterrupted) return {};
-  if (data.test.size() > 0) {
-    const TestError error = test_error(recovery, data.entries, data.test);
-    recovery.test_rmse = error.rmse;
-    if (error.left_out > 0)
-      run.session().listener().warning(
-          fmt::format("{} of {} test entries lie in rows or columns without data and are left out",
-                      error.left_out, data.test.size()));
-  }
   write_tables(run, task, recovery);
   auto predictions = predict_entries(recovery, data.entries, data.pairs);
   if (!run.has_folder()) return predictions;
@@ -182,31 +177,42 @@ void report_outliers(Run& run, const CompleteTask& task, const Recovery& recover
     io::write_atomically(run.folder().file("outliers.csv"), outliers_csv(data, names, recovery));
 }
 
+// Throws where the settings make no sense for these entries.
+void check_task(const CompleteTask& task, const CompleteOptions& options) {
+  const bool indefinite = options.symmetric == Symmetry::kIndefinite;
+  RecoverOptions method = options.method;
+  if (indefinite) method.center = Centering::kNone;
+  check_problem(completion(indefinite ? mirrored(task.data.entries) : task.data.entries), method);
+  if (options.folds > task.data.entries.size())
+    throw OptionError("folds", fmt::format("{} found, at most {} expected: one for each entry",
+                                           options.folds, task.data.entries.size()));
+}
+
 CompleteResult complete_task(CompleteTask task, CompleteOptions options, Session& session) {
   options.method.seed = session.seed();
   check_center(task, options.method.center);
   OptionTable table;
   describe(table, task.names);
   describe(table, options);
-  const bool indefinite = options.symmetric == Symmetry::kIndefinite;
-  RecoverOptions method = options.method;
-  if (indefinite) method.center = Centering::kNone;
-  const Problem problem = completion(indefinite ? mirrored(task.data.entries) : task.data.entries);
-  check_problem(problem, method);
+  check_task(task, options);
   check_output(task.output, task.data.entries.rows, task.data.entries.cols);
   for (const std::string& notice : task.notices) session.notice(notice);
   Run run(session, "complete", table.config(), table.fingerprint());
   run.info().config["base"] = static_cast<std::int64_t>(task.data.index_base);
   run.info().index_base = task.data.index_base;
   for (const std::string& warning : task.warnings) run.warn(warning);
-  Recovery recovery = solve(run, problem, method);
-  if (indefinite) recovery = unmirrored(symmetrised(std::move(recovery)), task.data.entries);
+  for (const std::string& path : task.inputs) run.info().lists["inputs"].emplace_back(path);
+  auto [recovery, folds] = solve_completion(run, task.data.entries, options, task.earlier);
   report_outliers(run, task, recovery);
   warn_about(run, recovery, task.line_names());
   write_keys(run, task.line_names());
   CompleteResult result;
+  result.test = test_errors(run, task, recovery);
   result.predictions = use_answer(run, task, recovery);
+  if (options.folds > 0) add_fold_figures(run, task, recovery, folds);
+  add_weak_lines(run, task, recovery);
   static_cast<RecoveryResult<double>&>(result) = finish(run, std::move(recovery));
+  result.folds = std::move(folds);
   return result;
 }
 
@@ -221,6 +227,11 @@ void describe(OptionTable& table, CompleteInput& input) {
   table.add("test", input.test, "Entries to measure the error on (test_rmse)")
       .called("FILE")
       .keeps_numbers();
+  table
+      .add("from", input.from,
+           "Continue this completion with more data: FILE is added to the files that it was made "
+           "of, later values replace earlier ones, and its factors are the start")
+      .called("RUN");
   table.add("predict", input.predict, "Pairs row,column to predict (predictions.csv)")
       .called("FILE")
       .keeps_numbers();
@@ -233,6 +244,12 @@ void describe(OptionTable& table, CompleteOptions& o) {
       {{"auto", io::IndexBase::kAuto}, {"0", io::IndexBase::kZero}, {"1", io::IndexBase::kOne}},
       "First index of the file");
   table.add("shape", o.shape, "Rows and columns of X").default_is("the largest indices");
+  table
+      .add("folds", o.folds,
+           "Parts for cross-validation: the error on each part of a solve without it, beside that "
+           "of biases alone and of the mean")
+      .between(2, kMostFolds)
+      .default_is("none");
   describe(table, o.input);
   describe(table, o.output);
   describe(table, o.method);

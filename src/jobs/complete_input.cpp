@@ -7,6 +7,7 @@
 
 #include "core/require.hpp"
 #include "jobs/fill.hpp"
+#include "jobs/more_data.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -117,7 +118,12 @@ CompleteTask read_task(const CompleteInput& input, const CompleteOptions& option
   task.names = input;
   task.output = options.output;
   check_other_file(options.output.fill, input.file);
+  if (!input.from.empty()) {
+    read_more(input, reader_options(options), task);
+    return task;
+  }
   io::EntriesFile file = io::read_entries_file(input.file, reader_options(options));
+  task.inputs = {std::filesystem::absolute(input.file).string()};
   task.data.entries = std::move(file.entries);
   task.data.index_base = file.base;
   task.data.row_keys = std::move(file.row_keys);

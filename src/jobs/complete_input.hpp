@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "jobs/line_names.hpp"
 #include "udv/jobs/complete.hpp"
+#include "udv/recover/recover.hpp"
 
 namespace udv::jobs {
 
@@ -16,6 +18,8 @@ struct CompleteTask {
   TableOutput output;
   std::vector<Index> rows;  ///< that recommendations are for; empty: all
   std::vector<std::string> warnings, notices;
+  std::vector<std::string> inputs;  ///< files of the entries, in full
+  std::shared_ptr<const EarlierAnswer> earlier;
 
   std::string name() const { return names.file.empty() ? "entries" : names.file; }
   LineNames line_names() const { return {data.row_keys, data.col_keys, data.index_base}; }

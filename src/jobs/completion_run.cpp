@@ -56,6 +56,13 @@ int base_in(const Json& run) {
   return run["config"]["base"].is_number_integer() ? run["config"]["base"].get<int>() : 0;
 }
 
+Centering centering_named(const std::string& name) {
+  for (const Centering kind :
+       {Centering::kGlobal, Centering::kRows, Centering::kCols, Centering::kBoth})
+    if (to_string(kind) == name) return kind;
+  return Centering::kNone;
+}
+
 void read_factors(const RunContents& contents, Recovery& recovery) {
   recovery.U = read_matrix(contents.file("U.npy"));
   recovery.rows = recovery.U.rows();
@@ -92,10 +99,20 @@ CompletionRun read_completion(const std::filesystem::path& folder) {
   if (contents.has("center.npz")) read_biases(contents, answer);
   if (json.contains("noise_sigma") && json["noise_sigma"].is_number())
     answer.noise_sigma = json["noise_sigma"].get<double>();
-  const int base = base_in(json);
+  if (json.contains("center") && json["center"].is_string())
+    answer.center = centering_named(json["center"].get<std::string>());
+  run.noisy = json.contains("models");
+  const int base = run.base = base_in(json);
   answer.undetermined.empty_rows = lines_in(json, "empty_rows", base, answer.rows);
   answer.undetermined.empty_cols = lines_in(json, "empty_cols", base, answer.cols);
   read_columns(contents, base, run);
+  if (contents.has("rows.csv")) run.rows = io::read_keys(contents.file("rows.csv"));
+  require<IoError>(run.rows.empty() || run.rows.size() == answer.rows,
+                   contents.file("rows.csv").string(), ": ", run.rows.size(), " keys found, ",
+                   answer.rows, " expected");
+  if (json.contains("inputs") && json["inputs"].is_array())
+    for (const Json& path : json["inputs"])
+      if (path.is_string()) run.inputs.push_back(path.get<std::string>());
   return run;
 }
 

@@ -10,9 +10,13 @@ namespace udv::jobs {
 
 /// What the folder of a completion says of its answer.
 struct CompletionRun {
-  Recovery answer;   ///< factors, offsets, noise and lines without data
-  io::Keys columns;  ///< keys of the columns, or their numbers
+  Recovery answer;     ///< factors, offsets, noise and lines without data
+  bool noisy = false;  ///< no fit was exact
+  int base = 0;        ///< how rows and columns are counted
+  io::Keys columns;    ///< keys of the columns, or their numbers
+  io::Keys rows;       ///< keys of the rows; empty where they have numbers
   bool has_keys = false;
+  std::vector<std::string> inputs;  ///< files of its entries
 };
 
 /// Throws IoError naming folder or file where there is no finished completion or it is damaged.

@@ -32,7 +32,7 @@ void describe(OptionTable& table, TableOutput& o) {
   table
       .add("recommend", o.recommend,
            "Best unknown columns for each row, so many (recommendations.csv)")
-      .at_least(0)
+      .at_least(1)
       .default_is("none")
       .keeps_numbers();
   table.add("rows", o.rows, "Rows that they are for, one in each line")

@@ -58,6 +58,35 @@ double Posterior::variance(Index i, Index j) const {
   return std::max(sum, 0.0);
 }
 
+Vector<double> Posterior::line_deviations(bool rows) const {
+  const Side &own = rows ? rows_ : cols_, &other = rows ? cols_ : rows_;
+  const Index D = own.width, stride = stride_of(D, diagonal_);
+  const auto covariance = [&](const float* record, Index r, Index c) {
+    if (diagonal_) return r == c ? static_cast<double>(record[D + r]) : 0.0;
+    return static_cast<double>(record[D + packed_at(std::max(r, c), std::min(r, c))]);
+  };
+  Matrix<double> M = Matrix<double>::Zero(D, D);
+  for (Index j = 0; j < other.lines; ++j) {
+    const float* const record = other.records.data() + j * stride;
+    for (Index r = 0; r < D; ++r)
+      for (Index c = 0; c < D; ++c) {
+        const double a = r == 0 ? 1 : static_cast<double>(record[r]);
+        const double b = c == 0 ? 1 : static_cast<double>(record[c]);
+        M(r, c) += a * b + (r > 0 && c > 0 ? covariance(record, r, c) : 0);
+      }
+  }
+  M /= static_cast<double>(std::max<Index>(other.lines, 1));
+  Vector<double> result(own.lines);
+  for (Index i = 0; i < own.lines; ++i) {
+    const float* const record = own.records.data() + i * stride;
+    double sum = 0;
+    for (Index r = 0; r < D; ++r)
+      for (Index c = 0; c < D; ++c) sum += covariance(record, r, c) * M(r, c);
+    result(i) = std::sqrt(std::max(sum, 0.0));
+  }
+  return result;
+}
+
 double Posterior::deviation(Index i, Index j, double value) const {
   double noise = noise_.variance;
   if (noise_.row.size() > 0) noise *= noise_.row(i);

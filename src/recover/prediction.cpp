@@ -55,37 +55,22 @@ bool DeterminedEntries::determined(Index i, Index j) const {
          std::binary_search(known_.begin(), known_.end(), i * recovery_.cols + j);
 }
 
+Prediction DeterminedEntries::predict(Index i, Index j) const {
+  Prediction p{i, j};
+  p.has_data = has_data(i, j);
+  p.determined = determined(i, j);
+  if (p.has_data) p.value = recovery_.predict(i, j);
+  if (p.determined) p.deviation = deviation(recovery_, i, j, p.value);
+  return p;
+}
+
 std::vector<Prediction> predict_entries(const Recovery& recovery, const Entries& entries,
                                         const std::vector<std::pair<Index, Index>>& pairs) {
   const DeterminedEntries known(recovery, entries);
   std::vector<Prediction> predictions;
   predictions.reserve(pairs.size());
-  for (const auto& [i, j] : pairs) {
-    Prediction& p = predictions.emplace_back(Prediction{i, j});
-    p.has_data = known.has_data(i, j);
-    p.determined = known.determined(i, j);
-    if (p.has_data) p.value = recovery.predict(i, j);
-    if (p.determined) p.deviation = deviation(recovery, i, j, p.value);
-  }
+  for (const auto& [i, j] : pairs) predictions.push_back(known.predict(i, j));
   return predictions;
-}
-
-TestError test_error(const Recovery& recovery, const Entries& entries, const Entries& test) {
-  const DeterminedEntries known(recovery, entries);
-  TestError result;
-  double squares = 0;
-  for (size_t t = 0; t < test.value.size(); ++t) {
-    const Index i = test.row[t], j = test.col[t];
-    if (!known.has_data(i, j)) {
-      ++result.left_out;
-      continue;
-    }
-    const double error = recovery.predict(i, j) - test.value[t];
-    squares += error * error;
-  }
-  const Index counted = test.size() - result.left_out;
-  if (counted > 0) result.rmse = std::sqrt(squares / static_cast<double>(counted));
-  return result;
 }
 
 }  // namespace udv

@@ -50,7 +50,7 @@ class Solve {
       run_gradient(problem_, method_, options_, hooks_, progress_);
     WalkAnswer<Scalar> walk;
     if (walk_comes_now()) {
-      walk = WalkPlan<Scalar>(problem_, options_, progress_).run(result_);
+      walk = WalkPlan<Scalar>(problem_, options_, progress_, hooks_.earlier.get()).run(result_);
       factors_ = balanced_factors(method_, walk.Z);
       result_.alpha = method_.diagonal ? std::max(1.0, factors_.norm_u()) : 1.0;
     } else {

@@ -14,7 +14,9 @@ namespace udv::report {
 namespace {
 
 Json axis_json(const Axis& axis) {
-  return {{"title", axis.title}, {"scale", axis.log ? "log" : "linear"}};
+  Json json = {{"title", axis.title}, {"scale", axis.log ? "log" : "linear"}};
+  if (axis.whole) json["whole"] = true;
+  return json;
 }
 
 Json series_json(const Series& series, std::size_t buckets, bool log_x) {
@@ -24,6 +26,7 @@ Json series_json(const Series& series, std::size_t buckets, bool log_x) {
   Json json = {{"name", series.name}};
   if (series.dash) json["dash"] = true;
   if (series.step) json["step"] = true;
+  if (!series.line) json["line"] = false;
   if (series.color >= 0) json["color"] = series.color;
   if (!series.panel.empty()) json["panel"] = series.panel;
   json["points"] = std::move(points);

@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 struct Axis {
   std::string title;
   bool log = false;
+  bool whole = false;  ///< ticks at whole numbers only
 };
 
 /// A line of a chart. Series of one colour belong together: bm dashed beside udu solid.
@@ -23,6 +24,7 @@ struct Series {
   std::vector<double> x, y;  ///< y may be NaN: a gap
   bool dash = false;
   bool step = false;
+  bool line = true;   ///< false: marks alone
   int color = -1;     ///< -1: one of its own
   std::string panel;  ///< a panel of its own below, with this title
 };

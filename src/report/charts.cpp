@@ -102,8 +102,8 @@ std::vector<Json> spectra_chart(const std::string& title, const std::vector<Char
     series.push_back(std::move(one));
   }
   if (series.empty()) return {};
-  Json block = lines_block(title, {"index i", false}, {relative ? "σᵢ / σ₁" : "σᵢ", true}, series,
-                           {}, detail.spectrum);
+  Json block = lines_block(title, {"index i", false, true}, {relative ? "σᵢ / σ₁" : "σᵢ", true},
+                           series, {}, detail.spectrum);
   block["points"] = true;
   return {block};
 }

@@ -42,6 +42,13 @@ std::vector<std::string> summary_of(const std::vector<RunView>& runs) {
   if (const auto perplexity = run.number("perplexity"))
     text = fmt::format("Perplexity {:.4g}, {:.4g} before training", *perplexity,
                        run.number("perplexity_before").value_or(NAN));
+  if (const auto error = run.number("fold_rmse"), mean = run.number("fold_mean_rmse");
+      error && mean)
+    text +=
+        fmt::format("; error on entries not used {:.4g}, that of the mean {:.4g}", *error, *mean);
+  else if (const auto test = run.number("test_rmse"))
+    text += fmt::format("; test error {:.4g}", *test);
+  if (const std::string verdict = run.text("verdict"); !verdict.empty()) text += "; " + verdict;
   if (text.empty()) return {};
   return {text + "."};
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "completion_section.hpp"
 #include "core/require.hpp"
 #include "io/run_json.hpp"
 #include "udv/report/terminal.hpp"
@@ -83,15 +84,18 @@ Facts facts_of(const RunView& run) {
   const auto add = [&](const char* name, const std::string& text) {
     if (!text.empty()) facts.emplace_back(name, text);
   };
+  const bool answered = is_completion(run);
   add("command", run.text("command"));
   add(run.text("method").empty() ? "variant" : "method", method_of(run));
   add("optimizer", run.text("optimizer"));
   for (const Figure& figure : kFigures)
-    if (const auto value = run.number(figure.key))
+    if (answered && std::string_view(figure.key) != "iterations")
+      continue;  // the answer has said it
+    else if (const auto value = run.number(figure.key))
       add(figure.shown, shown(*value));
     else
       add(figure.shown, before_and_after(run.run, figure.key));
-  add("verdict", verdict_of(run));
+  if (!answered) add("verdict", verdict_of(run));
   if (run.text("verdict").empty()) add("stopped", run.text("stop_reason"));
   if (const auto seconds = run.number("seconds")) add("time", duration(*seconds));
   if (const auto seed = run.number("seed")) add("seed", shown(*seed));
@@ -116,15 +120,19 @@ Json run_blocks(const RunView& run, const Detail& detail) {
   const std::vector<ChartRun> alone{{&run, run.name}};
   const bool training = run.run.contains("test_loss");
   Json blocks = Json::array();
-  blocks.push_back(facts_block("", facts_of(run)));
-  if (training)
+  if (is_completion(run)) append(completion_blocks(run, detail), blocks);
+  blocks.push_back(facts_block(is_completion(run) ? "Run" : "", facts_of(run)));
+  if (is_completion(run))
+    append(walk_chart("Walk in the rank", run), blocks);
+  else if (training)
     append(training_charts(alone, detail), blocks);
   else
     append(history_chart("Objective", alone, "objective", true, detail), blocks);
   append(
       spectra_chart(training ? "Singular values of UD" : "Singular values", alone, false, detail),
       blocks);
-  if (!training) append(history_chart("Live columns", alone, "rank", false, detail), blocks);
+  if (!training && !is_completion(run))
+    append(history_chart("Live columns", alone, "rank", false, detail), blocks);
   append(columns_chart("Columns over time", run, detail), blocks);
   append(pruning_chart("Pruning", alone), blocks);
   append(history_chart("Perplexity", alone, "perplexity", true, detail), blocks);

@@ -9,6 +9,7 @@
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/jobs/fold_in.hpp"
+#include "udv/recover/problem.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -115,6 +116,131 @@ TEST(FoldInJob, ReturnsFactorsThatGoWithThoseOfTheRun) {
   const io::Array d = io::read_npy(folder / "run/d.npy");
   const io::Array V = io::read_npy(folder / "run/V.npy");
   EXPECT_NEAR(U.values[0] * d.values[0] * V.values[3], 25, 1e-9);
+}
+
+/// A low-rank matrix with noise.
+CompleteData noisy_data() {
+  CompleteData data;
+  data.entries = planted_completion({40, 30, false, 2, 700, 1, 0.2, 1}).entries;
+  return data;
+}
+
+TEST(CompleteJob, FoldsCompareTheAnswerWithBiasesAndTheMean) {
+  const io::TemporaryFolder folder;
+  CompleteOptions options;
+  options.folds = 3;
+  Session session({.out = (folder / "run").string()});
+  const CompleteResult result = complete(noisy_data(), options, session);
+  ASSERT_TRUE(result.folds);
+  EXPECT_EQ(result.folds->folds.size(), 3u);
+  EXPECT_LT(result.folds->answer().rmse, 0.5 * result.folds->biases().rmse);
+  EXPECT_TRUE(result.folds->low_rank_pays());
+  EXPECT_TRUE(std::filesystem::exists(folder / "run/held_out.csv"));
+}
+
+TEST(CompleteJob, RefusesMoreFoldsThanEntries) {
+  CompleteOptions options;
+  options.folds = 17;
+  Session session;
+  EXPECT_THROW(complete(multiplication_table(), options, session), OptionError);
+}
+
+/// Interrupts at a call.
+struct Impatient : Listener {
+  int calls = 0, last;
+  explicit Impatient(int n) : last(n) {}
+  bool interrupted() override { return ++calls >= last; }
+};
+
+TEST(CompleteJob, ResumesInsideItsFolds) {
+  const io::TemporaryFolder folder;
+  CompleteOptions options;
+  options.folds = 3;
+  Session plain;
+  const CompleteResult whole = complete(noisy_data(), options, plain);
+  RunOptions run{.out = (folder / "run").string()};
+  int interruptions = 0;
+  std::optional<CompleteResult> resumed;
+  for (int attempt = 0; !resumed && attempt < 20; ++attempt) {
+    Impatient listener(attempt < 10 ? 2 + 3 * attempt : 1'000'000);
+    run.resume = attempt > 0;
+    Session session(run, &listener);
+    CompleteResult result = complete(noisy_data(), options, session);
+    if (result.outcome == Outcome::kInterrupted)
+      ++interruptions;
+    else
+      resumed = std::move(result);
+  }
+  ASSERT_TRUE(resumed);
+  EXPECT_GE(interruptions, 2);
+  for (size_t k = 0; k < 3; ++k)
+    EXPECT_EQ(resumed->folds->folds[k].answer, whole.folds->folds[k].answer) << "fold " << k;
+}
+
+/// Lines row,column,value with keys.
+std::string keyed_lines(const Entries& entries, size_t begin, size_t end) {
+  std::string text = "user,item,rating\n";
+  for (size_t t = begin; t < end; ++t)
+    text += "u" + std::to_string(entries.row[t]) + ",i" + std::to_string(entries.col[t]) + "," +
+            std::to_string(entries.value[t]) + "\n";
+  return text;
+}
+
+CompleteResult complete_file(const std::filesystem::path& file, const std::filesystem::path& out,
+                             const std::filesystem::path& from = {}) {
+  CompleteInput input;
+  input.file = file.string();
+  input.from = from.string();
+  Session session({.out = out.string()});
+  return complete(input, {}, session);
+}
+
+TEST(MoreData, GoOnFromANoisyRunToTheAnswerForAll) {
+  const io::TemporaryFolder folder;
+  const Entries entries = planted_completion({60, 50, false, 2, 1800, 1, 0.3, 1}).entries;
+  const auto some = folder.write("some.csv", keyed_lines(entries, 0, 1500));
+  const auto more = folder.write("more.csv", keyed_lines(entries, 1500, 1800));
+  const auto all = folder.write("all.csv", keyed_lines(entries, 0, 1800));
+  const CompleteResult first = complete_file(some, folder / "first");
+  const CompleteResult next = complete_file(more, folder / "next", folder / "first");
+  const CompleteResult whole = complete_file(all, folder / "whole");
+  EXPECT_EQ(next.recovery.measurements, 1800);
+  EXPECT_EQ(next.recovery.rank, whole.recovery.rank);
+  EXPECT_NEAR(next.recovery.noise_sigma, whole.recovery.noise_sigma, 1e-3);
+  EXPECT_EQ(next.recovery.iterations, 0);  // no walk
+  // The keys of the run keep their numbers.
+  const std::string before = text_of(folder / "first/rows.csv");
+  EXPECT_EQ(text_of(folder / "next/rows.csv").substr(0, before.size()), before);
+}
+
+TEST(MoreData, AppendNewRowsAndReplaceEarlierValues) {
+  const io::TemporaryFolder folder;
+  const auto some = folder.write(
+      "some.csv", "row,x,y,z,u,v\na,1,2,3,1,2\nb,2,4,6,2,4\nc,3,6,,3,6\nd,4,8,12,4,8\n");
+  const auto more = folder.write("more.csv", "row,column,value\nc,z,9\ne,x,5\ne,z,15\na,x,1\n");
+  complete_file(some, folder / "first");
+  const CompleteResult next = complete_file(more, folder / "next", folder / "first");
+  EXPECT_EQ(next.recovery.rows, 5);
+  EXPECT_EQ(next.recovery.measurements, 22);
+  EXPECT_EQ(next.recovery.rank, 1);
+  EXPECT_NEAR(next.recovery.predict(4, 1), 10, 1e-8);
+  EXPECT_EQ(text_of(folder / "next/rows.csv"), "index,key\n0,a\n1,b\n2,c\n3,d\n4,e\n");
+}
+
+TEST(MoreData, NameAFileThatIsNotThereAnyMore) {
+  const io::TemporaryFolder folder;
+  const auto some = folder.write(
+      "some.csv", "row,x,y,z,u,v\na,1,2,3,1,2\nb,2,4,6,2,4\nc,3,6,,3,6\nd,4,8,12,4,8\n");
+  const auto more = folder.write("more.csv", "row,column,value\nc,z,9\n");
+  complete_file(some, folder / "first");
+  std::filesystem::remove(some);
+  try {
+    complete_file(more, folder / "next", folder / "first");
+    FAIL();
+  } catch (const IoError& error) {
+    EXPECT_NE(std::string(error.what()).find(some.string()), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "next"));
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST(BayesFit, GivesTheSameBitsForAnyNumberOfThreads) {
   const Problem problem = completion(planted.entries);
   const auto solve = [&](int threads) {
     set_num_threads(threads);
-    const BayesAnswer answer = bayes_answer(entries_of(problem), problem.b, std::nullopt, {});
+    const BayesAnswer answer = bayes_answer(entries_of(problem), problem.b, {}, {});
     set_num_threads(0);
     return answer;
   };

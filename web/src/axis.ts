@@ -29,11 +29,11 @@ export function axis_label(axis: Axis, value: number): string {
 }
 
 // pad: empty space at both ends, as a part of the length (0 for time-like axes that touch the frame).
-export function make_axis(values: Iterable<number>, kind: ScaleKind, most_ticks: number, pad: number): Axis {
+export function make_axis(values: Iterable<number>, kind: ScaleKind, most_ticks: number, pad: number, whole = false): Axis {
   const count = Math.max(2, Math.floor(most_ticks));
   if (kind === 'log') return log_axis(values, count, pad);
   const [low, high] = extent(values);
-  return kind === 'symlog' ? symlog_axis(values, low, high, count) : linear_axis(low, high, count, pad);
+  return kind === 'symlog' ? symlog_axis(values, low, high, count) : linear_axis(low, high, count, pad, whole);
 }
 
 function extent(values: Iterable<number>, above = -Infinity): [number, number] {
@@ -47,20 +47,22 @@ function extent(values: Iterable<number>, above = -Infinity): [number, number] {
   return low <= high ? [low, high] : [NaN, NaN];
 }
 
-function linear_axis(low: number, high: number, count: number, pad: number): Axis {
+function linear_axis(low: number, high: number, count: number, pad: number, whole = false): Axis {
   if (Number.isNaN(low)) [low, high] = [0, 1];
+  if (low === high && whole) [low, high] = [low - 1, high + 1];
   if (low === high) [low, high] = [low - (Math.abs(low) * 0.1 || 0.5), high + (Math.abs(high) * 0.1 || 0.5)];
   const room = Math.min((high - low) * pad, Number.MAX_VALUE - Math.max(high, -low));
   // A count or a norm never goes below zero, so neither does its axis.
   const bottom = low >= 0 && low - room < 0 ? 0 : low - room;
   const domain: [number, number] = [bottom, high + room];
-  return {kind: 'linear', domain, ticks: linear_ticks(domain, count), edge: null, constant: 1};
+  return {kind: 'linear', domain, ticks: linear_ticks(domain, count, whole), edge: null, constant: 1};
 }
 
-function linear_ticks([low, high]: [number, number], count: number): number[] {
+function linear_ticks([low, high]: [number, number], count: number, whole = false): number[] {
   const rough = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? rough;
+  const steps = [1, 2, 2.5, 5, 10].map((factor) => factor * power).filter((step) => !whole || Number.isInteger(step));
+  const step = whole && rough <= 1 ? 1 : steps.find((candidate) => candidate >= rough) ?? rough;
   const first = Math.ceil(low / step - 1e-9);
   const many = Math.floor(high / step + 1e-9) - first + 1;
   // Ends too close, too small or too large for a step between them.

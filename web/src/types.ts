@@ -48,6 +48,8 @@ export type ScaleKind = 'linear' | 'log' | 'symlog';
 export interface AxisText {
   title?: string;
   scale?: ScaleKind;
+  // Ticks at whole numbers only: ranks and counts.
+  whole?: boolean;
 }
 
 export interface FactsBlock {
@@ -72,6 +74,8 @@ export interface LineSeries {
   dash?: boolean;
   color?: number;
   step?: boolean;
+  // false: marks alone, as in a cloud of points.
+  line?: boolean;
   panel?: string;
   band?: [number, number | null, number | null][];
   points: Point[];

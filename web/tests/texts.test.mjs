@@ -44,6 +44,14 @@ test('every axis has finite ends and at least two ticks', async () => {
   }
 });
 
+test('an axis of ranks has ticks at whole numbers only', async () => {
+  const {make_axis} = await load('axis.ts');
+  for (const values of [[3], [0, 1], [0, 1, 2, 3], [1, 4], [0, 37], [0, 2500]]) {
+    const {ticks} = make_axis(values, 'linear', 6, 0.02, true);
+    assert.ok(ticks.length >= 2 && ticks.every(Number.isInteger), `${values}: ${ticks}`);
+  }
+});
+
 test('cells that would run as formulas are made harmless, numbers stay numbers', async () => {
   const {to_csv} = await load('csv.ts');
   assert.equal(to_csv([['=1+1', '@x', '-x', '-1.5e-3', -2, null]]), "'=1+1,'@x,'-x,-1.5e-3,-2,\n");

@@ -13,6 +13,7 @@
 #include "udv/recover/prediction.hpp"
 #include "udv/recover/solver/options.hpp"
 #include "udv/recover/symmetry.hpp"
+#include "udv/recover/validation.hpp"
 
 namespace udv::jobs {
 
@@ -21,6 +22,9 @@ struct CompleteInput {
   std::string file;     ///< known entries: .mtx, triplets with any keys, tables and arrays with NaN
   std::string test;     ///< entries that the error is measured on
   std::string predict;  ///< pairs row,column to predict
+  /// Folder of an earlier completion: its files and this one are joined, later values replace
+  /// earlier ones, and its answer is the start. Its keys keep their numbers, new ones follow.
+  std::string from = {};
 };
 UDV_EXPORT void describe(OptionTable& table, CompleteInput& input);
 
@@ -40,12 +44,15 @@ struct CompleteOptions {
   std::optional<std::pair<Index, Index>> shape;  ///< of X; empty: from the largest indices
   TableInput input = {};
   TableOutput output = {};
+  Index folds = 0;  ///< parts for cross-validation; 0: none
   RecoverOptions method;
 };
 UDV_EXPORT void describe(OptionTable& table, CompleteOptions& options);
 
 struct CompleteResult : RecoveryResult<double> {
   std::vector<Prediction> predictions;  ///< one for each pair, biases included
+  std::optional<HeldOutErrors> test;    ///< on the test entries, where there are some
+  std::optional<FoldErrors> folds;      ///< of cross-validation, where it was asked for
 };
 
 /// Fills in a matrix from some of its entries. Throws IoError naming file and place, OptionError

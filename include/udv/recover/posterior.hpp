@@ -32,6 +32,10 @@ class UDV_EXPORT Posterior {
   double variance(Index i, Index j) const;
   /// Standard deviation of an observation of the entry, whose expectation is `value`.
   double deviation(Index i, Index j, double value) const;
+  /// How uncertain each row (or column) is: the root mean square standard deviation of its entries
+  /// that comes from it alone, sqrt(tr(S_i M)) with M the mean of E (1, v)(1, v)^T over the other
+  /// side. O(lines D^2).
+  Vector<double> line_deviations(bool rows) const;
   const Noise& noise() const { return noise_; }
 
   /// Where covariances would need more than this many bytes, only their diagonals are kept.

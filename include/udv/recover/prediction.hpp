@@ -12,23 +12,6 @@
 
 namespace udv {
 
-/// What the data say about single entries of a completed matrix.
-class UDV_EXPORT DeterminedEntries {
- public:
-  /// `known`: the entries that the recovery was made from.
-  DeterminedEntries(const Recovery& recovery, const Entries& known);
-
-  /// Row i and column j have entries.
-  bool has_data(Index i, Index j) const;
-  /// The data determine X(i, j): it is known, or follows from what is known.
-  bool determined(Index i, Index j) const;
-
- private:
-  const Recovery& recovery_;
-  std::vector<char> empty_row_, empty_col_;
-  std::vector<std::int64_t> known_;  // i * cols + j, sorted
-};
-
 struct Prediction {
   Index row = 0, col = 0;  ///< 0-based
   double value = 0;        ///< 0 where row or column has no data
@@ -39,18 +22,28 @@ struct Prediction {
   double deviation = std::numeric_limits<double>::infinity();
 };
 
+/// What the data say about single entries of a completed matrix.
+class UDV_EXPORT DeterminedEntries {
+ public:
+  /// `known`: the entries that the recovery was made from.
+  DeterminedEntries(const Recovery& recovery, const Entries& known);
+
+  /// Row i and column j have entries.
+  bool has_data(Index i, Index j) const;
+  /// The data determine X(i, j): it is known, or follows from what is known.
+  bool determined(Index i, Index j) const;
+  /// X(i, j) + biases, and how far it can be trusted.
+  Prediction predict(Index i, Index j) const;
+
+ private:
+  const Recovery& recovery_;
+  std::vector<char> empty_row_, empty_col_;
+  std::vector<std::int64_t> known_;  // i * cols + j, sorted
+};
+
 /// X(i, j) + biases for each pair.
 UDV_EXPORT std::vector<Prediction> predict_entries(
     const Recovery& recovery, const Entries& known,
     const std::vector<std::pair<Index, Index>>& pairs);
-
-struct TestError {
-  std::optional<double> rmse;  ///< nothing where no entry counts
-  Index left_out = 0;          ///< entries in rows or columns without data
-};
-
-/// Root mean square error on test entries whose row and column have data.
-UDV_EXPORT TestError test_error(const Recovery& recovery, const Entries& known,
-                                const Entries& test);
 
 }  // namespace udv

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "udv/core/export.hpp"
+#include "udv/recover/factors/stacked_factors.hpp"
 #include "udv/recover/problem.hpp"
 #include "udv/recover/solver/options.hpp"
 #include "udv/recover/solver/projected_gradient.hpp"
@@ -12,12 +14,23 @@
 
 namespace udv {
 
+/// An answer for fewer data, to start from: X = U V^T and offsets beside it, in the caller's units.
+struct EarlierAnswer {
+  StackedFactors<double> Z;
+  Centering center = Centering::kNone;
+  Biases biases;
+  bool noisy = false;  ///< no fit was exact
+};
+
 /// The observer is called at recorded iterations, and every 50 ms.
 template <typename Scalar>
 struct BasicHooks : Hooks {
   /// Called before the first gradient step and after those that `snapshot_at` names.
   std::function<void(const BasicGradientState<Scalar>&)> snapshot;
   std::vector<Index> snapshot_at;
+  /// For entries of real rectangular matrices. Where it was noisy, variational Bayes goes on from
+  /// it and no walk is made, unless the new data look different.
+  std::shared_ptr<const EarlierAnswer> earlier;
 };
 
 using RecoverHooks = BasicHooks<double>;

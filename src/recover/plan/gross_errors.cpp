@@ -2,11 +2,32 @@
 #include "recover/plan/gross_errors.hpp"
 
 #include <cmath>
+#include <set>
 
 #include "core/instantiate.hpp"
 #include "core/sums.hpp"
 
 namespace udv {
+namespace {
+
+constexpr std::size_t kFewLevels = 32;
+constexpr std::size_t kEntriesPerLevel = 20;
+
+// The values are marks of a scale, as ratings are.
+template <typename Scalar>
+bool has_few_levels(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b) {
+  const auto& root = op.root_weights();
+  std::set<float> levels;  // what rounding has parted is one again
+  for (Index t = 0; t < b.size() && levels.size() <= kFewLevels; ++t) {
+    const bool weighted = root.size() > 0;
+    if (!weighted || root(t) > 0)
+      levels.insert(static_cast<float>(weighted ? b(t) / root(t) : b(t)));
+  }
+  return levels.size() <= kFewLevels &&
+         levels.size() * kEntriesPerLevel <= static_cast<std::size_t>(b.size());
+}
+
+}  // namespace
 
 template <typename Scalar>
 const EntriesOperator<Scalar>* GrossErrors<Scalar>::entries() const {
@@ -25,6 +46,9 @@ void GrossErrors<Scalar>::look() {
           return progress_.go_on(progress_.recorder().observe(step, problem_.unit()));
         });
     places_ = op->places(found_.entries);
+    // Among few levels many residuals of a fit are zero by chance, and the others then look wrong.
+    const auto others = rest();
+    if (others && has_few_levels(*op, problem_.data()) && !fits(*others)) forget();
   }
 }
 

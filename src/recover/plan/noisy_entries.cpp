@@ -13,26 +13,6 @@ constexpr Index kHugeData = 2'000'000;  // entries for which the walk is not tri
 constexpr double kClearNoise = 0.02;    // share of the data that is noise for sure
 constexpr double kGrossError = 10;      // standard deviations of the noise
 
-Centering joined(Centering a, Centering b) {
-  const bool rows = has_rows(a) || has_rows(b), cols = has_cols(a) || has_cols(b);
-  if (rows || cols)
-    return rows && cols ? Centering::kBoth : rows ? Centering::kRows : Centering::kCols;
-  return a == Centering::kGlobal || b == Centering::kGlobal ? Centering::kGlobal : Centering::kNone;
-}
-
-Biases sum_of(const Biases& a, Biases b) {
-  const auto add = [](const Vector<double>& more, Vector<double>& sum) {
-    if (sum.size() == 0)
-      sum = more;
-    else if (more.size() > 0)
-      sum += more;
-  };
-  b.global += a.global;
-  add(a.row, b.row);
-  add(a.col, b.col);
-  return b;
-}
-
 }  // namespace
 
 template <typename Scalar>
@@ -42,8 +22,7 @@ bool NoisyEntries<Scalar>::possible() const {
 }
 
 template <typename Scalar>
-BayesAnswer NoisyEntries<Scalar>::run(const std::optional<StackedFactors<double>>& start,
-                                      double smallest_sigma) {
+BayesAnswer NoisyEntries<Scalar>::run(const BayesStart& start, double smallest_sigma) {
   BayesSearchOptions search;
   search.center = options_.center;
   search.noise_model = options_.noise_model;
@@ -63,7 +42,9 @@ BayesAnswer NoisyEntries<Scalar>::run(const std::optional<StackedFactors<double>
 template <typename Scalar>
 BayesAnswer NoisyEntries<Scalar>::run_from(StackedFactors<double> scaled) {
   scaled.Z /= std::sqrt(problem_.scale());
-  return run(scaled, 0);
+  BayesStart start;
+  start.fit = std::move(scaled);
+  return run(start, 0);
 }
 
 template <typename Scalar>
@@ -90,12 +71,29 @@ void NoisyEntries<Scalar>::take(BayesAnswer answer, RankWalkOutcome<Scalar>& out
 
 template <typename Scalar>
 bool NoisyEntries<Scalar>::are_clear(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
+  if (!possible() || problem_.b().size() < kLargeData || errors_.judged()) return false;
+  return take_where_clear({}, outcome, facts);
+}
+
+template <typename Scalar>
+bool NoisyEntries<Scalar>::go_on_from(const EarlierAnswer& earlier,
+                                      RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
+  if (!possible()) return false;
+  BayesStart start;
+  if (earlier.Z.rank() > 0)
+    start.model = {earlier.Z, earlier.center, difference(earlier.biases, problem_.offsets().biases)};
+  return take_where_clear(start, outcome, facts);
+}
+
+template <typename Scalar>
+bool NoisyEntries<Scalar>::take_where_clear(const BayesStart& start,
+                                            RankWalkOutcome<Scalar>& outcome,
+                                            RecoveryFacts& facts) {
   if constexpr (std::is_same_v<Scalar, double>) {
     const Vector<double>& b = problem_.b();
-    if (!possible() || b.size() < kLargeData || errors_.judged()) return false;
     const double size = b.norm() / problem_.scale() / std::sqrt(static_cast<double>(b.size()));
     problem_.drop_scaled();  // room for the posteriors
-    BayesAnswer answer = run(std::nullopt, kClearNoise * size);
+    BayesAnswer answer = run(start, kClearNoise * size);
     problem_.rescale();
     const bool interrupted = progress_.stopped();
     if (answer.stopped && !interrupted) return false;

@@ -24,6 +24,9 @@ class NoisyEntries {
   bool are_clear(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
   /// So many that a walk, which would take long, is not even begun where the noise is clear.
   bool are_clear_at_once(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
+  /// The same for any number of entries, from an earlier noisy answer.
+  bool go_on_from(const EarlierAnswer& earlier, RankWalkOutcome<Scalar>& outcome,
+                  RecoveryFacts& facts);
   /// Goes on from the fit of a walk.
   void settle(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
   /// Takes the offsets alone that the evidence prefers beside these factors, in scaled units: for
@@ -31,8 +34,10 @@ class NoisyEntries {
   bool take_offsets(const StackedFactors<Scalar>& Z);
 
  private:
-  BayesAnswer run(const std::optional<StackedFactors<double>>& start, double smallest_sigma);
+  BayesAnswer run(const BayesStart& start, double smallest_sigma);
   BayesAnswer run_from(StackedFactors<double> scaled);
+  bool take_where_clear(const BayesStart& start, RankWalkOutcome<Scalar>& outcome,
+                        RecoveryFacts& facts);
   void add_offsets(const BayesAnswer& answer);
   void take(BayesAnswer answer, RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
 

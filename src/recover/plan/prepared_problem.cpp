@@ -77,6 +77,7 @@ RankWalkOptions PreparedProblem<Scalar>::walk_options() const {
   walk.rule.noise_sigma = options_.noise_sigma * scale_;
   walk.rule.zero_residual = zero_residual();
   walk.shrinkage = options_.shrinkage;
+  walk.equal_noise = options_.noise_model == NoiseModel::kGaussian;
   walk.seed = options_.seed;
   return walk;
 }

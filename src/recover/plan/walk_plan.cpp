@@ -8,6 +8,7 @@
 #include "recover/plan/equal_units.hpp"
 #include "recover/plan/gradient_run.hpp"
 #include "recover/solver/contradiction.hpp"
+#include "recover/solver/offset_columns.hpp"
 
 namespace udv {
 namespace {
@@ -37,7 +38,8 @@ void take_exact_offsets(PreparedProblem<double>& problem, Centering wanted, doub
 template <typename Scalar>
 WalkAnswer<Scalar> WalkPlan<Scalar>::run(RecoveryFacts& facts) {
   RankWalkOutcome<Scalar> outcome;
-  answer_.clearly_noisy = noise_.are_clear_at_once(outcome, facts);
+  answer_.clearly_noisy = earlier_ && earlier_->noisy ? noise_.go_on_from(*earlier_, outcome, facts)
+                                                      : noise_.are_clear_at_once(outcome, facts);
   if (!answer_.clearly_noisy) {
     outcome = best_walk(facts);
     if (answer_.clearly_noisy)
@@ -64,10 +66,10 @@ RankWalkOutcome<Scalar> WalkPlan<Scalar>::best_walk(RecoveryFacts& facts) {
     return errors_.walk_over(std::move(*likely));
   }
   if (auto equal = walk_in_equal_units()) return without_errors(std::move(*equal));
-  const auto start = live_columns(progress_.state());
+  const auto first = start();
   const size_t before = progress_.fits_used();
   const Index pause_after = errors_.may_remove() ? long_walk(problem_.b().size()) : 0;
-  auto outcome = with_joints_closed(walk(start, pause_after));
+  auto outcome = with_joints_closed(walk(first, pause_after));
   if ((outcome.stopped && !outcome.paused) || is_beyond_doubt(outcome)) return outcome;
   if (outcome.paused || !outcome.exact) {
     answer_.clearly_noisy = noise_.are_clear(outcome, facts);
@@ -79,7 +81,23 @@ RankWalkOutcome<Scalar> WalkPlan<Scalar>::best_walk(RecoveryFacts& facts) {
   if (outcome.exact) return without_errors(std::move(outcome));
   if (!outcome.paused || errors_.found().stopped) return outcome;
   progress_.rewind(before);  // the walk goes on: its fits are in the journal
-  return walk(start);
+  return walk(first);
+}
+
+// The columns of a gradient run, or an earlier exact answer with its offsets as columns.
+template <typename Scalar>
+std::optional<StackedFactors<Scalar>> WalkPlan<Scalar>::start() const {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (earlier_ && !earlier_->noisy) {
+      const Biases rest = difference(earlier_->biases, problem_.offsets().biases);
+      StackedFactors<double> Z = earlier_->Z;
+      if (rest.any())
+        Z = with_offsets(Z, joined(earlier_->center, problem_.offsets().center), rest).Z;
+      Z.Z *= std::sqrt(problem_.scale());
+      return Z;
+    }
+  }
+  return live_columns(progress_.state());
 }
 
 template <typename Scalar>

@@ -21,10 +21,11 @@ template <typename Scalar>
 class WalkPlan {
  public:
   WalkPlan(PreparedProblem<Scalar>& problem, const RecoverOptions& options,
-           Progress<Scalar>& progress)
+           Progress<Scalar>& progress, const EarlierAnswer* earlier = nullptr)
       : problem_(problem),
         options_(options),
         progress_(progress),
+        earlier_(problem.takes_offsets() ? earlier : nullptr),
         errors_(problem, options, progress),
         noise_(problem, options, progress, errors_) {}
 
@@ -33,6 +34,7 @@ class WalkPlan {
 
  private:
   RankWalkOutcome<Scalar> best_walk(RecoveryFacts& facts);
+  std::optional<StackedFactors<Scalar>> start() const;
   RankWalkOutcome<Scalar> walk(const std::optional<StackedFactors<Scalar>>& start,
                                Index pause_after = 0);
   std::optional<RankWalkOutcome<Scalar>> walk_in_equal_units();
@@ -47,6 +49,7 @@ class WalkPlan {
   PreparedProblem<Scalar>& problem_;
   const RecoverOptions& options_;
   Progress<Scalar>& progress_;
+  const EarlierAnswer* earlier_;
   GrossErrors<Scalar> errors_;
   NoisyEntries<Scalar> noise_;
   WalkAnswer<Scalar> answer_;

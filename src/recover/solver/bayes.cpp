@@ -215,6 +215,17 @@ void BayesFit<Real>::start(Centering center) {
 }
 
 template <typename Real>
+void BayesFit<Real>::set_biases(const Biases& biases) {
+  if (center_ != Centering::kNone) mean_ = biases.global;
+  const auto set = [](const Vector<double>& bias, BayesSide<Real>& side) {
+    for (Index i = 0; i < bias.size() && side.prior(0) > 0; ++i)
+      side.record(i)[0] = static_cast<Real>(bias(i));
+  };
+  set(biases.row, rows_);
+  set(biases.col, cols_);
+}
+
+template <typename Real>
 void BayesFit<Real>::fix_variance(double variance) {
   variance_ = variance;
   fixed_variance_ = true;

@@ -41,6 +41,8 @@ class UDV_EXPORT BayesFit {
   void start(Centering center);
   /// The same for columns to come that explain the mean, too.
   void start_without_mean(Centering center) { start(center), mean_ = 0; }
+  /// Means of the biases that start() has, before the first sweep.
+  void set_biases(const Biases& biases);
   /// Appends these columns to the factors: columns that explain what the present means leave.
   void append(const StackedFactors<double>& Z);
   /// The noise that the present means leave, of a fit with `freedom` parameters.

@@ -85,8 +85,8 @@ BayesAnswer answer_of(const EntriesOperator<double>& op, BayesSearch<Real> found
 }  // namespace
 
 BayesAnswer bayes_answer(const EntriesOperator<double>& op, const Vector<double>& b,
-                         const std::optional<StackedFactors<double>>& start,
-                         const BayesSearchOptions& options, NoiseKind known_noise) {
+                         const BayesStart& start, const BayesSearchOptions& options,
+                         NoiseKind known_noise) {
   const Index numbers = (op.rows() + op.cols()) * BayesSide<double>::record_size(kUsualWidth);
   return numbers > kMostDoubles
              ? answer_of(op, bayes_search<float>(op, b, start, options), known_noise)

@@ -30,8 +30,7 @@ struct BayesAnswer {
 /// 64 MB, else as floats. `known_noise`: the weights of the operator stand for noise of this kind,
 /// which new observations have, too.
 UDV_EXPORT BayesAnswer bayes_answer(const EntriesOperator<double>& op, const Vector<double>& b,
-                                    const std::optional<StackedFactors<double>>& start,
-                                    const BayesSearchOptions& options,
+                                    const BayesStart& start, const BayesSearchOptions& options,
                                     NoiseKind known_noise = NoiseKind::kEqual);
 
 }  // namespace udv

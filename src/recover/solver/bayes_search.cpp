@@ -19,9 +19,9 @@ constexpr double kMargin = 5;       // of the bound, by which more biases have t
 template <typename Real>
 class Searcher {
  public:
-  Searcher(const EntriesOperator<double>& op, const Vector<double>& b,
-           const std::optional<StackedFactors<double>>& start, const BayesSearchOptions& options)
-      : op_(op), b_(b), start_(start), options_(options) {
+  Searcher(const EntriesOperator<double>& op, const Vector<double>& b, const BayesStart& start,
+           const BayesSearchOptions& options)
+      : op_(op), b_(b), start_(start.fit), earlier_(start.model), options_(options) {
     const Index smaller = std::min(op.rows(), op.cols());
     const Index limit = options.max_rank > 0 ? std::min(options.max_rank, smaller) : smaller;
     cap_ = largest_determined_rank<double>(op, limit);
@@ -102,6 +102,11 @@ class Searcher {
     const bool trusted = trust_start();
     BayesFit<Real> fit = trusted ? at_start(center) : fresh(center);
     if (trusted) {
+      fit.run(stop_rule());
+    } else if (earlier_) {
+      fit.set_biases(earlier_->biases);
+      fit.append(earlier_->Z);
+      fit.measure_noise(earlier_->Z.rank() > 0 ? op_.degrees_of_freedom(earlier_->Z.rank()) : 0);
       fit.run(stop_rule());
     } else {
       const BayesStop columns = stop_rule();
@@ -211,6 +216,7 @@ class Searcher {
   const EntriesOperator<double>& op_;
   const Vector<double>& b_;
   const std::optional<StackedFactors<double>>& start_;
+  const std::optional<BayesStart::Model>& earlier_;
   const BayesSearchOptions& options_;
   Index cap_ = 0;
   std::optional<BayesFit<Real>> best_;
@@ -222,15 +228,13 @@ class Searcher {
 
 template <typename Real>
 BayesSearch<Real> bayes_search(const EntriesOperator<double>& op, const Vector<double>& b,
-                               const std::optional<StackedFactors<double>>& start,
-                               const BayesSearchOptions& options) {
+                               const BayesStart& start, const BayesSearchOptions& options) {
   return Searcher<Real>(op, b, start, options).run();
 }
 
 #define UDV_INSTANTIATE(Real)                                                                    \
   template BayesSearch<Real> bayes_search(const EntriesOperator<double>&, const Vector<double>&, \
-                                          const std::optional<StackedFactors<double>>&,          \
-                                          const BayesSearchOptions&);
+                                          const BayesStart&, const BayesSearchOptions&);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)
 

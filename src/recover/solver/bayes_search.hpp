@@ -13,6 +13,17 @@
 
 namespace udv {
 
+/// What a search may start from; either may be missing.
+struct BayesStart {
+  std::optional<StackedFactors<double>> fit;  ///< least squares without biases
+  struct Model {
+    StackedFactors<double> Z;
+    Centering center = Centering::kNone;
+    Biases biases;
+  };
+  std::optional<Model> model;  ///< an earlier answer, instead of leading directions
+};
+
 struct BayesSearchOptions {
   Centering center = Centering::kAuto;
   NoiseModel noise_model = NoiseModel::kAuto;
@@ -32,11 +43,9 @@ struct BayesSearch {
 };
 
 /// Variational Bayes with the biases and the number of columns that the evidence bound prefers.
-/// `start`: factors of a least-squares fit without biases, where there is one.
 template <typename Real>
 UDV_EXPORT BayesSearch<Real> bayes_search(const EntriesOperator<double>& op,
-                                          const Vector<double>& b,
-                                          const std::optional<StackedFactors<double>>& start,
+                                          const Vector<double>& b, const BayesStart& start,
                                           const BayesSearchOptions& options);
 
 }  // namespace udv

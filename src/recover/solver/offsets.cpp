@@ -248,4 +248,31 @@ OffsetModel exact_offsets(const MeasurementOperator<double>& op, const Vector<do
   return model;
 }
 
+Centering joined(Centering a, Centering b) {
+  const bool rows = has_rows(a) || has_rows(b), cols = has_cols(a) || has_cols(b);
+  if (rows || cols)
+    return rows && cols ? Centering::kBoth : rows ? Centering::kRows : Centering::kCols;
+  return a == Centering::kGlobal || b == Centering::kGlobal ? Centering::kGlobal : Centering::kNone;
+}
+
+Biases sum_of(const Biases& a, Biases b) {
+  const auto add = [](const Vector<double>& more, Vector<double>& sum) {
+    if (sum.size() == 0)
+      sum = more;
+    else if (more.size() > 0)
+      sum += more;
+  };
+  b.global += a.global;
+  add(a.row, b.row);
+  add(a.col, b.col);
+  return b;
+}
+
+Biases difference(const Biases& a, Biases b) {
+  b.global = -b.global;
+  b.row = -b.row;
+  b.col = -b.col;
+  return sum_of(a, std::move(b));
+}
+
 }  // namespace udv

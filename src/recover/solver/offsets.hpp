@@ -26,4 +26,10 @@ UDV_EXPORT OffsetModel dominant_offsets(const MeasurementOperator<double>& op,
 UDV_EXPORT OffsetModel exact_offsets(const MeasurementOperator<double>& op, const Vector<double>& b,
                                      const OffsetModel& start, Centering wanted, double zero);
 
+/// The kinds of offsets that a or b has.
+UDV_EXPORT Centering joined(Centering a, Centering b);
+UDV_EXPORT Biases sum_of(const Biases& a, Biases b);
+/// a - b.
+UDV_EXPORT Biases difference(const Biases& a, Biases b);
+
 }  // namespace udv

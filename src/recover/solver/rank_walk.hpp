@@ -33,8 +33,9 @@ struct RankWalkOptions {
   Index max_rank = 0;  ///< 0: as many as the data may determine
   RankRule rule;
   bool shrinkage = true;
-  bool exact_only = false;  ///< where no fit is exact, the last fits of noisy data are left out
-  Index pause_after = 0;    ///< > 0: accepted steps after which the walk ends early
+  bool exact_only = false;   ///< where no fit is exact, the last fits of noisy data are left out
+  bool equal_noise = false;  ///< noise of different size is not looked for
+  Index pause_after = 0;     ///< > 0: accepted steps after which the walk ends early
   std::uint64_t seed = 0;
 };
 

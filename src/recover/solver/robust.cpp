@@ -125,7 +125,8 @@ class OutlierSearch {
     count(walk);
     for (int round = 0; round < kProfileRounds; ++round) {
       const bool exact = fit.sigma < walk.threshold(1, fit.sigma);
-      if (fit.Z.rank() == 0 || exact || options_.rule.noise_sigma > 0) break;
+      if (fit.Z.rank() == 0 || exact || options_.rule.noise_sigma > 0 || options_.equal_noise)
+        break;
       const bool equal = noise.kind == NoiseKind::kEqual;
       auto other = better_noise(walk, fit, equal ? kClearGain : kSmallGain);
       if (!other) break;

@@ -123,13 +123,13 @@ class Lines implements ChartSource {
       return this.panel_spec(panel, inner, height, panel === heights.length - 1);
     });
     const spec = {vconcat: panels, spacing: panel_gap, bounds: 'flush'};
-    const marks = Object.entries(data).reduce((sum, [name, rows]) => sum + (/^(dots|zeros)/.test(name) ? rows.length : 0), 0);
+    const marks = Object.entries(data).reduce((sum, [name, rows]) => sum + (/^(dots|zeros|cloud)/.test(name) ? rows.length : 0), 0);
     return {spec, data, width: inner, height: inner_height(heights), margins, renderer: marks > most_svg_marks ? 'canvas' : 'svg'};
   }
 
   private make_x_axis(shown: Shown[], inner: number): Axis {
     const values = shown.flatMap(({series}) => series.points.map(([x]) => x).filter(is_number));
-    return make_axis(values, this.block.x?.scale ?? 'linear', inner / 62, this.block.points ? 0.02 : 0);
+    return make_axis(values, this.block.x?.scale ?? 'linear', inner / 62, this.block.points ? 0.02 : 0, Boolean(this.block.x?.whole));
   }
 
   private make_y_axis(shown: Shown[], panel: number, height: number): Axis {
@@ -146,21 +146,26 @@ class Lines implements ChartSource {
     const steps: Row[] = [];
     const dots: Row[] = [];
     const zeros: Row[] = [];
+    const cloud: Row[] = [];
     const y_axis = this.y_axes[panel];
     for (const {series, index} of own) {
       const {points} = series;
       points.forEach(([x, y], i) => {
         if (!is_number(x)) return;
         const row = {s: index, x: place(this.x_axis, x), y: is_number(y) ? place(y_axis, y) : null};
-        (series.step ? steps : lines).push(row);
+        if (series.line !== false) (series.step ? steps : lines).push(row);
         if (row.y === null) return;
+        if (series.line === false) {
+          cloud.push(row);
+          return;
+        }
         // A point between two gaps has no line; without a mark it would not be seen.
         const alone = !is_number(points[i - 1]?.[1]) && !is_number(points[i + 1]?.[1]);
         if (at_edge(y_axis, y as number) || at_edge(this.x_axis, x)) zeros.push(row);
         else if (this.block.points || alone) dots.push(row);
       });
     }
-    Object.assign(data, {[`lines${panel}`]: lines, [`steps${panel}`]: steps, [`dots${panel}`]: dots, [`zeros${panel}`]: zeros});
+    Object.assign(data, {[`lines${panel}`]: lines, [`steps${panel}`]: steps, [`dots${panel}`]: dots, [`zeros${panel}`]: zeros, [`cloud${panel}`]: cloud});
     data[`bands${panel}`] = own.flatMap(({series, index}) => (series.band ?? [])
       .filter(([, low, high]) => is_number(low) && is_number(high))
       .map(([x, low, high]) => ({s: index, x: place(this.x_axis, x), y: place(y_axis, low as number), z: place(y_axis, high as number)})));
@@ -198,6 +203,7 @@ class Lines implements ChartSource {
     const layers = [
       layer('bands', {type: 'area', opacity: 0.18, interpolate: steps_only ? 'step-after' : 'linear'}, {x, y, y2: {field: 'z'}, color, order: {value: null}}),
       layer('rules', {type: 'rule', strokeDash: [2, 3], strokeWidth: 1.5, color: rule}, {y}),
+      layer('cloud', {type: 'point', filled: true, size: 14, opacity: 0.4}, {x, y, color}),
       layer('lines', {type: 'line', strokeWidth: thin, strokeJoin: 'round', ...gaps}, line),
       layer('steps', {type: 'line', strokeWidth: thin, interpolate: 'step-after', ...gaps}, line),
       layer('dots', {type: 'point', filled: true, size: 26, opacity: 1}, {x, y, color}),

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "udv/jobs/complete.hpp"
+#include "udv/recover/recover.hpp"
+
+namespace udv::jobs {
+
+/// The answer of a completion, and what cross-validation says of it where it was asked for.
+struct CompletionAnswer {
+  Recovery recovery;
+  std::optional<FoldErrors> folds;
+};
+
+/// recover() for entries, symmetric and indefinite ones included.
+Recovery solve_entries(const Entries& entries, const CompleteOptions& options,
+                       const RecoverHooks& hooks);
+
+/// Solves for all entries, then once for each fold without its entries. A checkpoint of the run
+/// holds the folds that are done. An `earlier` answer is the start, but for folds: it has seen
+/// their entries. An interrupted solve is handed on without folds.
+CompletionAnswer solve_completion(Run& run, const Entries& entries, const CompleteOptions& options,
+                                  const std::shared_ptr<const EarlierAnswer>& earlier);
+
+}  // namespace udv::jobs
