@@ -57,7 +57,7 @@ struct DenseView {
 };
 
 std::shared_ptr<Entries> entries_of_dense(const std::string& name, const py::array_t<double>& X,
-                                          bool symmetric) {
+                                          bool symmetric, bool may_be_empty) {
   const DenseView view{name, X.unchecked<2>(), symmetric};
   const Index rows = X.shape(0), cols = X.shape(1);
   check_sizes(name, rows, cols, symmetric);
@@ -69,7 +69,7 @@ std::shared_ptr<Entries> entries_of_dense(const std::string& name, const py::arr
   std::size_t count = 0;
   for (Index i = 0; i < rows; ++i)
     for (Index j = symmetric ? i : 0; j < cols; ++j) count += !std::isnan(view.value(i, j));
-  require(count > 0, name, ": only NaN found, at least one known entry expected");
+  require(may_be_empty || count > 0, name, ": only NaN found, at least one known entry expected");
   entries->row.reserve(count);
   entries->col.reserve(count);
   entries->value.reserve(count);
@@ -183,7 +183,7 @@ void set_weights(Entries& entries, const py::array_t<double>& weights) {
 void bind_entries(py::module_& m) {
   py::class_<Entries, std::shared_ptr<Entries>>(m, "Entries")
       .def_static("dense", entries_of_dense, py::arg("name"), py::arg("X").noconvert(),
-                  py::arg("symmetric"))
+                  py::arg("symmetric"), py::arg("may_be_empty") = false)
       .def_static("triplets", entries_of_triplets)
       .def("set_weights", set_weights)
       .def("__len__", [](const Entries& e) { return e.value.size(); })

@@ -2,6 +2,8 @@
 #include "model.hpp"
 
 #include <pybind11/stl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "arrays.hpp"
 #include "core/require.hpp"
@@ -14,12 +16,31 @@
 namespace udv::python {
 namespace {
 
-template <typename To, typename From>
-net::Model<To> converted(const net::Model<From>& model) {
-  const net::Network<From>& from = model.network;
-  net::Network<To> network(from.variant(), from.sizes(), from.bias());
-  network.parameters() = from.parameters().template cast<To>();
-  return {std::move(network), model.preprocessing, model.notes};
+// A file in memory alone, with a path as all files have one.
+class MemoryFile {
+ public:
+  explicit MemoryFile(const std::string& bytes) : file_(memfd_create("model.safetensors", 0)) {
+    require<IoError>(file_ >= 0, "model: no file in memory can be made");
+    for (std::size_t at = 0; at < bytes.size();) {
+      const ssize_t written = ::write(file_, bytes.data() + at, bytes.size() - at);
+      require<IoError>(written > 0, "model: no memory for ", bytes.size(), " bytes");
+      at += static_cast<std::size_t>(written);
+    }
+  }
+  ~MemoryFile() { ::close(file_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+
+ private:
+  int file_;
+};
+
+// What its file says is all of a model, in either precision.
+template <typename Real>
+net::Model<Real> model_of_bytes(const std::string& bytes) {
+  return net::read_model<Real>(MemoryFile(bytes).path());
 }
 
 // Raw outputs in the units of the target, or one score for each class.
@@ -72,35 +93,17 @@ py::dict facts_of_model(const TrainedModel& self) {
 }
 
 py::tuple state_of(const TrainedModel& self) {
-  return std::visit(
-      [](const auto& model) {
-        const auto& network = model.network;
-        const net::Sizes& sizes = network.sizes();
-        using Real = std::decay_t<decltype(network.parameters()(0))>;
-        return py::make_tuple(network.variant().name, sizes.inputs, sizes.hidden, sizes.outputs,
-                              network.bias(), to_array(Vector<Real>(network.parameters())),
-                              model.preprocessing.to_json(), model.notes);
-      },
-      self.model);
-}
-
-template <typename Real>
-net::Model<Real> model_of_state(const py::tuple& state) {
-  const net::Sizes sizes{state[1].cast<Index>(), state[2].cast<Index>(), state[3].cast<Index>()};
-  net::Network<Real> network(net::variant_named(state[0].cast<std::string>()), sizes,
-                             state[4].cast<bool>());
-  const auto values = state[5].cast<Dense<Real>>();
-  require(values.size() == network.num_parameters(), "pickle: ", values.size(),
-          " parameters found, ", network.num_parameters(), " expected");
-  network.parameters() = to_vector(values);
-  return {std::move(network), net::Preprocessing::from_json(state[6].cast<std::string>()),
-          state[7].cast<std::map<std::string, std::string>>()};
+  const bool is_double = std::holds_alternative<net::Model<double>>(self.model);
+  const std::string bytes =
+      std::visit([](const auto& model) { return net::model_bytes(model); }, self.model);
+  return py::make_tuple(py::bytes(bytes), is_double);
 }
 
 std::shared_ptr<TrainedModel> from_state(const py::tuple& state) {
-  require(state.size() == 8, "pickle: ", state.size(), " parts found, 8 expected");
-  const bool is_double = py::isinstance<py::array_t<double>>(state[5]);
-  return is_double ? trained(model_of_state<double>(state)) : trained(model_of_state<float>(state));
+  require(state.size() == 2, "pickle: ", state.size(), " parts found, 2 expected");
+  const std::string bytes = state[0].cast<py::bytes>();
+  return state[1].cast<bool>() ? trained(model_of_bytes<double>(bytes))
+                               : trained(model_of_bytes<float>(bytes));
 }
 
 std::shared_ptr<TrainedModel> load(const std::string& path) {
@@ -116,14 +119,14 @@ void save(const TrainedModel& self, const std::string& path) {
 const net::Model<double>& TrainedModel::in_double() {
   if (const auto* const own = std::get_if<net::Model<double>>(&model)) return *own;
   if (!exact)
-    exact =
-        std::make_shared<net::Model<double>>(converted<double>(std::get<net::Model<float>>(model)));
+    exact = std::make_shared<net::Model<double>>(
+        model_of_bytes<double>(net::model_bytes(std::get<net::Model<float>>(model))));
   return *exact;
 }
 
 net::Model<float> TrainedModel::in_float() const {
   if (const auto* const own = std::get_if<net::Model<float>>(&model)) return *own;
-  return converted<float>(std::get<net::Model<double>>(model));
+  return model_of_bytes<float>(net::model_bytes(std::get<net::Model<double>>(model)));
 }
 
 const net::Preprocessing& TrainedModel::preprocessing() const {
