@@ -2,12 +2,12 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test deep test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install docs clean packages pages
+.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install docs clean packages pages
 
 all: build/$(PRESET)/bin/udv
 
 packages:
-	@scripts/install-packages build test web
+	@scripts/install-packages build test web python
 
 build/$(PRESET)/bin/udv: packages
 	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
@@ -20,7 +20,7 @@ demo:
 	@build/$(PRESET)/bin/udv demo
 
 test: packages
-	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=ON -DUDV_BUILD_BENCH=OFF >/dev/null
+	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=ON -DUDV_BUILD_BENCH=OFF -DUDV_BUILD_PYTHON=ON >/dev/null
 	@scripts/progress build build/$(PRESET)
 	@scripts/progress test $(PRESET)
 
@@ -28,6 +28,23 @@ test: packages
 deep:
 	@scripts/install-packages deep
 	@$(MAKE) --no-print-directory test
+
+# The Python package, where Debian's /usr/bin/python3 finds it.
+python:
+	@scripts/install-packages build web python
+	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=OFF -DUDV_BUILD_BENCH=OFF -DUDV_BUILD_PYTHON=ON >/dev/null
+	@scripts/progress build build/$(PRESET) udv_python
+	@scripts/install-python build/$(PRESET)
+
+# A wheel and a source distribution for any processor of its kind: build/wheels.
+wheel:
+	@scripts/install-packages build web wheel
+	@scripts/make-wheel build/wheels
+
+# The package in a virtual environment with current NumPy, scikit-learn, PyTorch, peft and transformers.
+test-pip:
+	@scripts/install-packages build web wheel
+	@scripts/test-pip build/wheels
 
 # What udv export writes, in the programs that load it: ONNX Runtime (npm), PyTorch, the checker of ONNX.
 loaders-ready:

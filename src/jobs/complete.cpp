@@ -15,7 +15,6 @@
 #include "jobs/fill.hpp"
 #include "jobs/recovery.hpp"
 #include "udv/io/file.hpp"
-#include "udv/io/npy.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -76,17 +75,6 @@ std::string predictions_csv(const std::vector<Prediction>& predictions, const Li
   return fmt::to_string(text);
 }
 
-void write_biases(const std::filesystem::path& path, const Recovery& recovery) {
-  const Biases& biases = recovery.biases;
-  const auto array = [](const Vector<double>& values, Index size) {
-    const Vector<double> all = values.size() > 0 ? values : Vector<double>::Zero(size);
-    return io::Array{{size}, {all.begin(), all.end()}};
-  };
-  io::write_npz(path, {{"global", {{}, {biases.global}}},
-                       {"rows", array(biases.row, recovery.rows)},
-                       {"cols", array(biases.col, recovery.cols)}});
-}
-
 // The completed table and the best unknown columns of each row.
 void write_tables(Run& run, const CompleteTask& task, const Recovery& recovery) {
   const TableOutput& output = task.output;
@@ -112,7 +100,6 @@ std::vector<Prediction> use_answer(Run& run, const CompleteTask& task, Recovery&
   if (!task.names.predict.empty() || !data.pairs.empty())
     io::write_atomically(run.folder().file("predictions.csv"),
                          predictions_csv(predictions, task.line_names()));
-  if (recovery.center != Centering::kNone) write_biases(run.folder().file("center.npz"), recovery);
   return predictions;
 }
 

@@ -126,6 +126,17 @@ void write_columns(const std::filesystem::path& path, const ColumnHistory& colum
       {{"iteration", iteration}, {"norm_u", matrix(columns.norm_u)}, {"d", matrix(columns.d)}});
 }
 
+void write_biases(const std::filesystem::path& path, const RecoveryFacts& recovery) {
+  const Biases& biases = recovery.biases;
+  const auto array = [](const Vector<double>& values, Index size) {
+    const Vector<double> all = values.size() > 0 ? values : Vector<double>::Zero(size);
+    return io::Array{{size}, {all.begin(), all.end()}};
+  };
+  io::write_npz(path, {{"global", {{}, {biases.global}}},
+                       {"rows", array(biases.row, recovery.rows)},
+                       {"cols", array(biases.col, recovery.cols)}});
+}
+
 }  // namespace
 
 template <typename Scalar>
@@ -137,6 +148,7 @@ void write_recovery(RunFolder& folder, const BasicRecovery<Scalar>& recovery,
   io::write_atomically(folder.file("history.csv"), io::history_csv(recovery.history));
   if (!recovery.columns.iteration.empty())
     write_columns(folder.file("columns.npz"), recovery.columns);
+  if (recovery.center != Centering::kNone) write_biases(folder.file("center.npz"), recovery);
   write_run_json(folder, info, results_json(recovery, scalar_name<Scalar>(), info.index_base));
 }
 

@@ -6,7 +6,8 @@
 
 namespace udv::jobs {
 
-/// U.npy, d.npy, V.npy (rectangular), history.csv, columns.npz and, last, run.json.
+/// U.npy, d.npy, V.npy (rectangular), history.csv, columns.npz, center.npz (offsets) and, last,
+/// run.json.
 template <typename Scalar>
 void write_recovery(RunFolder& folder, const BasicRecovery<Scalar>& recovery,
                     const io::RunInfo& info);

@@ -110,6 +110,16 @@ DataSource<Real>::DataSource(const std::filesystem::path& path, const DataOption
 }
 
 template <typename Real>
+DataSource<Real>::DataSource(std::string name, ArrayData<Real> arrays,
+                             std::optional<ArrayData<Real>> test, const DataOptions& options)
+    : options_(options),
+      name_(std::move(name)),
+      arrays_(std::move(arrays)),
+      test_arrays_(std::move(test)) {
+  options_.validate();
+}
+
+template <typename Real>
 PreparedData<Real> DataSource<Real>::prepare(std::uint64_t split_seed) const {
   try {
     return table_ ? prepare_table(split_seed) : prepare_arrays(split_seed);
@@ -227,9 +237,22 @@ Dataset<Real> read_for_model(const std::filesystem::path& path, const std::strin
   return data;
 }
 
+template <typename Real>
+RowMatrix<Real> features_for_model(const std::string& name, RowMatrix<Real> X,
+                                   const Preprocessing& preprocessing) {
+  require(preprocessing.columns.empty(), name,
+          ": an array found, the model was trained on a table of named columns");
+  require(X.cols() == preprocessing.inputs, name, ": ", X.cols(), " features found, ",
+          preprocessing.inputs, " expected, as the model has them");
+  apply(preprocessing.features, X);
+  return X;
+}
+
 #define UDV_INSTANTIATE(Real)                                                             \
   template struct PreparedData<Real>;                                                     \
   template class DataSource<Real>;                                                        \
+  template RowMatrix<Real> features_for_model(const std::string&, RowMatrix<Real>,        \
+                                              const Preprocessing&);                      \
   template Dataset<Real> read_for_model(const std::filesystem::path&, const std::string&, \
                                         const Preprocessing&, bool, FolderPart);
 UDV_INSTANTIATE(float)

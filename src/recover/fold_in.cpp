@@ -21,6 +21,7 @@ using Solver = Eigen::SelfAdjointEigenSolver<Square>;
 
 // L with C = L L^T; no direction is left out altogether.
 Square root_of(const RowMatrix<double>& covariance) {
+  if (covariance.size() == 0) return Square(0, 0);
   const Solver solver{Square(covariance)};
   const Vector<double> variances = solver.eigenvalues().cwiseMax(0);
   const double least = std::max(1e-8 * variances.sum(), std::numeric_limits<double>::min());

@@ -161,6 +161,24 @@ TEST(Dates, AreThoseOfTheCalendar) {
     EXPECT_FALSE(parse_date(text, date)) << text;
 }
 
+TEST(DataSource, OfArraysInMemoryIsScaledAsAFile) {
+  ArrayData<double> arrays;
+  arrays.has_targets = true;
+  arrays.data.X = RowMatrix<double>::Random(20, 3);
+  arrays.data.Y = arrays.data.X.col(0) * 5;
+  DataOptions options;
+  options.scaling = "standard";
+  const auto data = DataSource<double>("X", arrays, std::nullopt, options).prepare(0);
+  EXPECT_EQ(data.training.size() + data.test.size(), 20);
+  EXPECT_NEAR(data.training.X.col(1).mean(), 0, 1e-14);
+  const auto& how = data.preprocessing;
+  const RowMatrix<double> all = features_for_model<double>("X", arrays.data.X, how);
+  const Split split = split_rows(20, options.test_share, 0);
+  EXPECT_EQ(all.row(split.test[0]), data.test.X.row(0));
+  EXPECT_EQ(error_of([&] { features_for_model<double>("X", RowMatrix<double>::Ones(2, 4), how); }),
+            "X: 4 features found, 3 expected, as the model has them");
+}
+
 TEST(DataSource, SplitsBySeedAndKeepsEveryRow) {
   const Split split = split_rows(10, 0.2, 3), again = split_rows(10, 0.2, 3);
   EXPECT_EQ(split.test, again.test);

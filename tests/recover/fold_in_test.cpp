@@ -160,5 +160,17 @@ TEST(FoldIn, WorksWithoutAnyFactor) {
   EXPECT_NEAR(rows.predict(columns, 0, 5), 4 + setting.answer.biases.col(5) + 0.25, 1e-9);
 }
 
+TEST(FoldIn, OfARankOfZeroIsTheMeanRow) {
+  Recovery answer;
+  answer.rows = 3;
+  answer.cols = 2;
+  answer.U.resize(3, 0);
+  answer.V.resize(2, 0);
+  answer.biases.global = 4;
+  const LearnedColumns columns = learned_columns(answer);
+  const Entries rows{1, 2, false, {0}, {1}, {9.0}};
+  EXPECT_EQ(fold_in(columns, rows).predict(columns, 0, 0), 4);
+}
+
 }  // namespace
 }  // namespace udv

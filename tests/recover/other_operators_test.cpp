@@ -27,6 +27,23 @@ TEST(DenseOperator, MeasuresInnerProducts) {
   }
 }
 
+TEST(DenseOperator, OfValuesElsewhereIsTheSameToTheLastBit) {
+  const RowMatrix<double> A = random_rows(4, 6, 1);
+  auto elsewhere = std::make_shared<std::vector<double>>(25);  // not aligned as A is
+  std::copy(A.data(), A.data() + A.size(), elsewhere->begin() + 1);
+  const double* const values = elsewhere->data() + 1;
+  const std::weak_ptr<std::vector<double>> alive = elsewhere;
+  auto view = std::make_unique<DenseOperator<double>>(values, 4, std::move(elsewhere), 2, 3);
+  const DenseOperator<double> own(A, 2, 3, false);
+  EXPECT_EQ(view->mean_gain(), own.mean_gain());
+  const RowMatrix<double> U = random_rows(2, 1, 2), V = random_rows(3, 1, 3);
+  const Vector<double> d = Vector<double>::Ones(1);
+  EXPECT_EQ(measured(*view, U, d, V), measured(own, U, d, V));
+  EXPECT_FALSE(alive.expired());
+  view.reset();
+  EXPECT_TRUE(alive.expired());
+}
+
 TEST(DenseOperator, OfASymmetricMatrixIsThatOfAnyMatrix) {
   const RowMatrix<double> A = random_rows(7, 25, 4);
   const DenseOperator<double> symmetric(A, 5, 5, true), plain(A, 5, 5, false);

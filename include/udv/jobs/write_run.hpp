@@ -11,9 +11,9 @@
 
 namespace udv::io {
 
-/// Writes run.json, U.npy, d.npy, V.npy (rectangular), history.csv and columns.npz (gradient runs)
-/// into the folder, which is made where missing. run.json comes last: where it is, all is.
-/// Throws IoError naming the path.
+/// Writes run.json, U.npy, d.npy, V.npy (rectangular), history.csv, columns.npz (gradient runs) and
+/// center.npz (offsets) into the folder, which is made where missing. run.json comes last: where it
+/// is, all is. Throws IoError naming the path.
 template <typename Scalar>
 UDV_EXPORT void write_run(const std::filesystem::path& folder,
                           const BasicRecovery<Scalar>& recovery, const RunInfo& info = {});

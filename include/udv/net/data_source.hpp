@@ -59,6 +59,9 @@ template <typename Real>
 class UDV_EXPORT DataSource {
  public:
   DataSource(const std::filesystem::path& path, const DataOptions& options);
+  /// The same with arrays in memory; `name` stands for the file in messages.
+  DataSource(std::string name, ArrayData<Real> arrays, std::optional<ArrayData<Real>> test,
+             const DataOptions& options);
 
   /// The split by this seed, unless the data has a test part of its own; preprocessing is fitted on
   /// the training part.
@@ -85,5 +88,11 @@ UDV_EXPORT Dataset<Real> read_for_model(const std::filesystem::path& path,
                                         const std::string& targets,
                                         const Preprocessing& preprocessing, bool with_targets,
                                         FolderPart part = FolderPart::kTest);
+
+/// Features in memory, scaled as the model wants them. Throws InvalidArgument that starts with
+/// `name` where their number is another one than the model's.
+template <typename Real>
+UDV_EXPORT RowMatrix<Real> features_for_model(const std::string& name, RowMatrix<Real> X,
+                                              const Preprocessing& preprocessing);
 
 }  // namespace udv::net

@@ -25,6 +25,7 @@ class UDV_EXPORT Posterior {
     double smallest_count = 0;  ///< > 0: it is also proportional to the entry, at least to this
   };
 
+  Posterior() = default;
   Posterior(Side rows, Side cols, Noise noise);
 
   /// Variance of the entry itself: a^T S_i a + b^T S_j b + tr(S_i S_j) with a = (1, v_j) and
@@ -40,6 +41,13 @@ class UDV_EXPORT Posterior {
 
   /// Where covariances would need more than this many bytes, only their diagonals are kept.
   static constexpr Index kMostBytes = 200'000'000;
+
+  /// Reads or writes every member, for copies in other programs.
+  template <typename Archive>
+  friend void fields(Archive& archive, Posterior& p) {
+    for (Side* const side : {&p.rows_, &p.cols_}) archive(side->lines, side->width, side->records);
+    archive(p.noise_.variance, p.noise_.row, p.noise_.col, p.noise_.smallest_count, p.diagonal_);
+  }
 
  private:
   Side rows_, cols_;

@@ -25,26 +25,50 @@ DenseOperator<Scalar>::DenseOperator(RowMatrix<Scalar> measurements, Index rows,
                                      bool symmetric)
     : MeasurementOperator<Scalar>(rows, cols, (symmetric ? 1 : kParts<Scalar>)*measurements.rows(),
                                   symmetric),
-      measurements_(std::move(measurements)) {
+      own_(std::move(measurements)),
+      measurements_(own_.data(), own_.rows(), own_.cols()) {
   require(rows > 0 && cols > 0, "dense: the matrix is ", rows, " x ", cols,
           ", at least 1 x 1 expected");
-  require(measurements_.rows() > 0, "dense: no measurements");
-  require(measurements_.cols() == rows * cols, "dense: each A_i has ", measurements_.cols(),
-          " entries, ", rows, " x ", cols, " = ", rows * cols, " expected");
+  require(own_.rows() > 0, "dense: no measurements");
+  require(own_.cols() == rows * cols, "dense: each A_i has ", own_.cols(), " entries, ", rows,
+          " x ", cols, " = ", rows * cols, " expected");
   require(!symmetric || rows == cols, "dense: a symmetric matrix is ", rows, " x ", cols,
           ", square expected");
-  for (Index i = 0; i < measurements_.rows(); ++i)
-    require(measurements_.row(i).allFinite(), "dense: A_", i, " holds a value that is not finite");
   if (symmetric) {
-    for (Index i = 0; i < measurements_.rows(); ++i) {
-      Eigen::Map<RowMatrix<Scalar>> A(measurements_.data() + i * rows * cols, rows, cols);
+    for (Index i = 0; i < own_.rows(); ++i) {
+      Eigen::Map<RowMatrix<Scalar>> A(own_.data() + i * rows * cols, rows, cols);
       A = ((A + A.adjoint()) / RealOf<Scalar>(2)).eval();
     }
   }
+  check_and_weigh();
+}
+
+template <typename Scalar>
+DenseOperator<Scalar>::DenseOperator(const Scalar* values, Index measurements,
+                                     std::shared_ptr<const void> owner, Index rows, Index cols)
+    : MeasurementOperator<Scalar>(rows, cols, kParts<Scalar> * measurements, false),
+      owner_(std::move(owner)),
+      measurements_(values, measurements, rows * cols) {
+  require(rows > 0 && cols > 0, "dense: the matrix is ", rows, " x ", cols,
+          ", at least 1 x 1 expected");
+  require(measurements > 0, "dense: no measurements");
+  check_and_weigh();
+}
+
+template <typename Scalar>
+void DenseOperator<Scalar>::check_and_weigh() {
+  double energy = 0;
+  Vector<Scalar> one;  // a copy: sums depend on where in memory the values begin
+  for (Index i = 0; i < measurements_.rows(); ++i) {
+    one = measurements_.row(i);
+    require(one.allFinite(), "dense: A_", i, " holds a value that is not finite");
+    energy += static_cast<double>(one.squaredNorm());
+  }
   // Real symmetric matrices have p (p + 1) / 2 dimensions: that many share the gain. Hermitian
   // ones have p^2, and complex ones 2 p q for two numbers per measurement.
-  const Index dimensions = symmetric && !kIsComplex<Scalar> ? rows * (rows + 1) / 2 : rows * cols;
-  mean_gain_ = measurements_.squaredNorm() / static_cast<double>(dimensions);
+  const Index p = this->rows(), q = this->cols();
+  const Index dimensions = this->symmetric() && !kIsComplex<Scalar> ? p * (p + 1) / 2 : p * q;
+  mean_gain_ = energy / static_cast<double>(dimensions);
 }
 
 template <typename Scalar>

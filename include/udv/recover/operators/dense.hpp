@@ -19,6 +19,12 @@ class UDV_EXPORT DenseOperator final : public MeasurementOperator<Scalar> {
   DenseOperator(const Eigen::MatrixBase<Measurements>& measurements, Index rows, Index cols,
                 bool symmetric)
       : DenseOperator(RowMatrix<Scalar>(measurements), rows, cols, symmetric) {}
+  /// The values of someone else, without a copy: n x (p q), row by row, kept alive by `owner`. Not
+  /// for symmetric X, whose A_i are changed.
+  DenseOperator(const Scalar* values, Index measurements, std::shared_ptr<const void> owner,
+                Index rows, Index cols);
+  DenseOperator(const DenseOperator&) = delete;
+  DenseOperator& operator=(const DenseOperator&) = delete;
 
   std::string_view name() const override { return "dense"; }
   void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
@@ -39,8 +45,12 @@ class UDV_EXPORT DenseOperator final : public MeasurementOperator<Scalar> {
  private:
   RowMatrix<Scalar> adjoint(const Reals<Scalar>& z) const;  // A*(z), p x q
 
-  RowMatrix<Scalar> measurements_;
-  double mean_gain_;
+  void check_and_weigh();
+
+  RowMatrix<Scalar> own_;
+  std::shared_ptr<const void> owner_;  // of the values, where they are not our own
+  Eigen::Map<const RowMatrix<Scalar>> measurements_;
+  double mean_gain_ = 0;
 };
 
 template <typename Measurements>

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""The other jobs, run folders and the command line's bits."""
+
+import inspect
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+
+import udv
+
+
+@pytest.fixture
+def planted(rng):
+    A = rng.normal(size=(150, 10, 8))
+    X = np.outer(rng.normal(size=10), rng.normal(size=8))
+    return A, np.tensordot(A, X, 2), X
+
+
+def test_sense(planted):
+    A, b, X = planted
+    for given in (A, A.reshape(150, 80)):
+        answer = udv.sense(given, b, shape=(10, 8))
+        assert answer.rank == 1 and np.abs(answer.matrix() - X).max() < 1e-9
+    assert pickle.loads(pickle.dumps(answer)).rank == 1
+
+
+def test_sense_by_an_operator(planted):
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    A, b, X = planted
+    answer = udv.sense(linalg.aslinearoperator(A.reshape(150, 80)), b, shape=(10, 8))
+    assert np.abs(answer.matrix() - X).max() < 1e-9
+
+    def broken(_):
+        raise RuntimeError("no light")
+
+    operator = linalg.LinearOperator((150, 80), matvec=broken, rmatvec=broken, dtype=float)
+    with pytest.raises(RuntimeError, match="no light"):
+        udv.sense(operator, b, shape=(10, 8))
+
+
+def test_sense_symmetric(rng):
+    U = rng.normal(size=(8, 2))
+    A = rng.normal(size=(200, 8, 8))
+    for X, how in ((U @ U.T, True), (U @ np.diag([1, -1]) @ U.T, "indefinite")):
+        answer = udv.sense(A, np.tensordot(A, X, 2), symmetric=how)
+        assert np.abs(answer.matrix() - X).max() < 1e-7
+
+
+def test_retrieve_phase(rng):
+    x = rng.normal(size=12) + 1j * rng.normal(size=12)
+    A = rng.normal(size=(90, 12)) + 1j * rng.normal(size=(90, 12))
+    answer = udv.retrieve_phase(A, np.abs(A @ x) ** 2, truth=x)
+    assert answer.facts["relative_error"] < 1e-9
+    assert np.allclose(answer.amplitude, np.abs(x)) and answer.x.shape == (12,)
+    real = udv.retrieve_phase(A.real, (A.real @ x.real) ** 2)
+    assert real.x.dtype == np.float64 and np.allclose(real.amplitude, np.abs(x.real))
+
+
+def test_masks(rng):
+    x = rng.normal(size=(8, 8)) + 1j * rng.normal(size=(8, 8))
+    masks = np.exp(2j * np.pi * rng.random((8, 8, 8)))
+    answer = udv.retrieve_phase(masks, np.abs(np.fft.fft2(masks * x)) ** 2, map="masks", truth=x)
+    assert answer.x.shape == (8, 8) and answer.facts["relative_error"] < 1e-6
+
+
+def ptychographic_images():
+    """25 images of 32 x 32 pixels of a 64 x 64 sample, and their optics: the model is
+    |F^-1 (pupil * window)|^2 with windows of the centred spectrum."""
+    setup = {"wavelength_m": 532e-9, "numerical_aperture": 0.1, "pixel_m": 1.8e-6,
+             "led_pitch_mm": 4, "led_distance_mm": 90, "kind": "amplitude"}
+    n = np.arange(64 * 64)
+    sample = (2 + np.sin(n % 64 / 5 + n / 700)).reshape(64, 64)
+    spectrum = np.fft.fftshift(np.fft.fft2(sample)) / 64
+    steps = [(0, 0)]
+    length, direction = 1, 0
+    while len(steps) < 25:
+        for _ in range(2):
+            for _ in range(length):
+                dx, dy = [(1, 0), (0, 1), (-1, 0), (0, -1)][direction % 4]
+                steps.append((steps[-1][0] + dx, steps[-1][1] + dy))
+            direction += 1
+        length += 1
+    f = (np.arange(32) - 16) / (32 * setup["pixel_m"])
+    pupil = np.hypot(*np.meshgrid(f, f)) <= setup["numerical_aperture"] / setup["wavelength_m"]
+    images = []
+    for x, y in steps[:25]:
+        r = 4 * np.hypot(x, y)
+        na, angle = r / np.hypot(r, 90), np.arctan2(y, x)
+        shift = na * 32 * setup["pixel_m"] / setup["wavelength_m"]
+        col = 16 + int(np.round(shift * np.cos(angle)))
+        row = 16 + int(np.round(shift * np.sin(angle)))
+        field = np.fft.ifft2(np.fft.ifftshift(pupil * spectrum[row:row + 32, col:col + 32])) * 32
+        images.append(np.abs(field))
+    return np.array(images), setup, sample
+
+
+def test_ptychography():
+    images, setup, sample = ptychographic_images()
+    answer = udv.ptychography(images, setup)
+    assert answer.x.shape == (64, 64) and answer.pupil.shape == (32, 32)
+    assert answer.facts["amplitude_residual"] < 0.02
+    assert np.corrcoef(answer.amplitude.ravel(), sample.ravel())[0, 1] > 0.99
+
+
+def test_train_values_and_classes(rng):
+    X = rng.normal(size=(400, 4))
+    y = X @ np.array([1.0, -2.0, 0.5, 0.0]) + 3
+    model = udv.train(X, y, bias=True, lr=0.02, epochs=60, scaling="standard")
+    assert np.corrcoef(model.predict(X), y)[0, 1] > 0.99
+    labels = np.where(y > 3, "high", "low")
+    model = udv.train(X, labels, bias=True, lr=0.02, epochs=60, scaling="standard")
+    assert np.mean(model.predict(X) == labels) > 0.95
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert list(model.classes) == ["high", "low"]
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    assert {"epoch", "train_loss"} <= set(model.history)
+
+
+def test_prune_and_export(rng, tmp_path):
+    X = rng.normal(size=(200, 6))
+    model = udv.train(X, X[:, 0] - X[:, 1], epochs=30, hidden=12)
+    small = model.prune(rank=2, layered=True)
+    assert small.pruning["neurons"] == (12, 2) and small.sizes == (6, 2, 1)
+    by_data = udv.prune(model, X, X[:, 0] - X[:, 1], max_drop=0.5)
+    assert by_data.parameters <= model.parameters
+    folder = udv.export(model, tmp_path / "onnx", to="onnx")
+    assert (folder / "model.onnx").exists()
+    model.save(tmp_path / "model.safetensors")
+    again = udv.Model.load(tmp_path / "model.safetensors")
+    assert np.array_equal(again.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="rank"):
+        model.prune()
+
+
+def test_runs_on_disk(holes, tmp_path):
+    answer = udv.complete(holes, out=tmp_path / "run")
+    assert answer.folder == str(tmp_path / "run")
+    run = udv.read_run(tmp_path / "run")
+    assert run["rank"] == 3 and np.array_equal(run.U, answer.U)
+    assert run.history["objective"].size == len(answer.history["objective"])
+    again = run.recovery()
+    assert again.rank == 3 and np.allclose(again.matrix(), answer.matrix())
+    assert np.allclose(again.fold_in(holes[:4]).matrix(), answer.fold_in(holes[:4]).matrix())
+    answer.save(tmp_path / "saved")
+    assert np.array_equal(udv.read_run(tmp_path / "saved").U, answer.U)
+    with pytest.raises(udv.IoError, match="nothing.npy"):
+        run.array("nothing")
+
+
+def test_report_is_a_page(holes, tmp_path):
+    answer = udv.complete(holes)
+    assert answer.report().lstrip().lower().startswith("<!doctype html")
+    assert answer.report(tmp_path / "page.html") == str(tmp_path / "page.html")
+
+
+def command(program, *words):
+    subprocess.run([program, *map(str, words), "--quiet"], check=True, capture_output=True)
+
+
+def test_same_bits_as_the_command(program, holes, planted, rng, tmp_path):
+    noisy = holes + 0.1 * rng.normal(size=holes.shape)
+    np.save(tmp_path / "X.npy", noisy)
+    command(program, "complete", tmp_path / "X.npy", "--out", tmp_path / "c", "--seed", 5)
+    run, answer = udv.read_run(tmp_path / "c"), udv.complete(noisy, seed=5)
+    for name in ("U", "d", "V"):
+        assert np.array_equal(getattr(run, name), getattr(answer, name)), name
+    by_path = udv.complete(tmp_path / "X.npy", seed=5, out=tmp_path / "p")
+    assert np.array_equal(by_path.U, run.U)
+
+    A, b, _ = planted
+    np.save(tmp_path / "A.npy", A)
+    np.save(tmp_path / "b.npy", b)
+    command(program, "sense", tmp_path / "A.npy", tmp_path / "b.npy", "--out", tmp_path / "s")
+    assert np.array_equal(udv.read_run(tmp_path / "s").U, udv.sense(A, b).U)
+    shifted = np.empty(A.size + 1)[1:].reshape(A.shape)  # at another place in memory
+    shifted[...] = A
+    assert np.array_equal(udv.read_run(tmp_path / "s").U, udv.sense(shifted, b).U)
+
+    intensities = np.tensordot(A[:, :, 0], np.arange(1.0, 11.0), 1) ** 2
+    np.save(tmp_path / "W.npy", A[:, :, 0])
+    np.save(tmp_path / "i.npy", intensities)
+    command(program, "phase", tmp_path / "W.npy", tmp_path / "i.npy", "--out", tmp_path / "x")
+    assert np.array_equal(udv.read_run(tmp_path / "x").x,
+                          udv.retrieve_phase(A[:, :, 0], intensities).x)
+
+
+def test_same_network_as_the_command(program, rng, tmp_path):
+    X, y = rng.normal(size=(100, 3)), rng.normal(size=100)
+    np.savez(tmp_path / "d.npz", X=X, y=y)
+    command(program, "train", tmp_path / "d.npz", "--out", tmp_path / "n", "--epochs", 5,
+            "--task", "regression")
+    theirs, ours = udv.Model.load(tmp_path / "n"), udv.train(X, y, epochs=5)
+    for name, array in theirs.arrays.items():
+        assert np.array_equal(array, ours.arrays[name]), name
+
+
+def test_threads_do_not_matter(holes, rng):
+    noisy = holes + 0.1 * rng.normal(size=holes.shape)
+    assert np.array_equal(udv.complete(noisy, threads=1).U, udv.complete(noisy, threads=2).U)
+
+
+@pytest.mark.parametrize("function", [udv.complete, udv.sense, udv.retrieve_phase,
+                                      udv.ptychography, udv.train, udv.prune, udv.export])
+def test_help_names_every_keyword(function):
+    text = inspect.getdoc(function)
+    for name, parameter in inspect.signature(function).parameters.items():
+        assert f"{name} :" in text or f"{name}," in text or f", {name}" in text, name
+    assert "{options}" not in text and "{watching}" not in text
+
+
+def test_docstring_examples_hold():
+    import doctest
+
+    assert doctest.testmod(udv).failed == 0
+    from udv import _recover_jobs
+
+    assert doctest.testmod(_recover_jobs).failed == 0

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""Low-rank networks: training, pruning, export."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from . import _data, _udv
+from ._docs import job
+from ._errors import report
+from ._watch import watcher
+
+
+class Model:
+    """A trained network with what its inputs and outputs mean.
+
+    Attributes
+    ----------
+    task : 'regression' or 'classification'
+    classes : array of the labels, in the order of the columns of `predict_proba`
+    arrays : dict of the weights, named as in a state_dict ("U.weight", "D.weight", "V.weight")
+    spectrum, live_width, parameters : singular values of UD; neurons and numbers in use
+    history : dict of arrays, one value for each epoch
+    figures : dict with test_loss, test_accuracy, seconds, stop_reason, folder, ...
+    """
+
+    def __init__(self, model, figures=None, history=None, classes=None, pruning=None):
+        self._model = model
+        self._facts = model.facts
+        self.figures = figures or {}
+        self.history = history or {}
+        names = self._facts["classes"]
+        self.classes = classes if classes is not None else np.asarray(names)
+        self.pruning = pruning
+
+    task = property(lambda self: self._facts["task"])
+    variant = property(lambda self: self._facts["variant"])
+    sizes = property(lambda self: self._facts["sizes"])
+    spectrum = property(lambda self: self._facts["spectrum"])
+    live_width = property(lambda self: self._facts["live_width"])
+    parameters = property(lambda self: self._facts["parameters"])
+    arrays = property(lambda self: self._model.arrays)
+
+    @classmethod
+    def load(cls, path) -> Model:
+        """Reads model.safetensors, or the folder of a run."""
+        return cls(_udv.Model.load(os.fspath(path)))
+
+    def save(self, path) -> None:
+        """Writes model.safetensors."""
+        self._model.save(os.fspath(path))
+
+    def decision_function(self, X) -> np.ndarray:
+        """Outputs of the network, rows x outputs: scores, or values in the units of the target."""
+        return self._model.predict(_data.finite(X, "X", ndim=(2,)))
+
+    def predict(self, X) -> np.ndarray:
+        """Values (one axis where there is one target), or labels."""
+        outputs = self.decision_function(X)
+        if self.task == "regression":
+            return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+        labels = outputs.argmax(axis=1)
+        return self.classes[labels] if len(self.classes) else labels
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Probabilities of the classes, rows x classes."""
+        if self.task == "regression":
+            raise ValueError("predict_proba: goes with classes, this model predicts values")
+        scores = self.decision_function(X)
+        exponents = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return exponents / exponents.sum(axis=1, keepdims=True)
+
+    def prune(self, X=None, y=None, **options) -> Model:
+        """`udv.prune` of this model."""
+        return prune(self, X, y, **options)
+
+    def __repr__(self) -> str:
+        sizes = "-".join(str(n) for n in self.sizes if n)
+        return f"<udv.Model {self.variant} {sizes}, {self.task}, {self.parameters} parameters>"
+
+
+def _targets(y, task: str, classes=None):
+    """(values or None, labels or None, classes): floats are values unless the task says classes."""
+    array = np.asarray(y)
+    if task == "auto":
+        task = "regression" if array.dtype.kind == "f" else "classification"
+    if task == "regression":
+        values = _data.finite(array, "y", ndim=(1, 2))
+        return (values[:, None] if values.ndim == 1 else values), None, None
+    if array.ndim != 1:
+        raise ValueError(f"y: shape {array.shape} found, one label for each row expected")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError("y: NaN or an infinite value found, labels expected")
+    if classes is None:
+        classes, labels = np.unique(array, return_inverse=True)
+    else:
+        labels = np.searchsorted(classes, array)
+        if (labels >= len(classes)).any() or (classes[np.minimum(labels, len(classes) - 1)]
+                                               != array).any():
+            raise ValueError("y: a label found that the model does not know")
+    if len(classes) < 2:
+        raise ValueError(f"y: {len(classes)} class found, at least 2 classes expected")
+    return None, labels.astype(np.int32), classes
+
+
+def _features(X, name="X"):
+    if _data.is_frame(X):
+        X = _data._frame_numbers(X, name)
+    return _data.finite(X, name, ndim=(2,))
+
+
+def _same_rows(X, rows: int, name: str):
+    if len(X) != rows:
+        raise ValueError(f"{name}: {rows} targets found, {len(X)} expected, one for each row of X")
+
+
+@job("train", hidden=("data", "target", "targets"))
+def train(X, y=None, *, test=None, task="auto", target=None, targets=None, callback=None,
+          progress=False, **options) -> Model:
+    """Train a network whose layers are low-rank factors, without choosing a rank.
+
+    Parameters
+    ----------
+    X : array, DataFrame of numbers, or path
+        Rows x features; or a file that the command `udv train` reads.
+    y : array
+        Targets: floats are values, whole numbers and texts are classes, unless `task` says it.
+    test : (X, y) or path, optional
+        The test part; default: a share of the rows.
+    task : {'auto', 'regression', 'classification'}
+    target, targets : str, optional
+        With a path: the column of a table that is predicted; the file of the targets.
+    {watching}
+    {options}
+
+    Returns
+    -------
+    Model
+    """
+    options = {name: value for name, value in options.items() if value is not None}
+    watch = watcher(callback, progress)
+    if _data.is_path(X):
+        if y is not None:
+            raise TypeError("y: goes with arrays; with a file give target or targets")
+        files = {"task": task, "target": target, "targets": targets, "test": test}
+        options.update({name: value for name, value in files.items() if value is not None})
+        model, figures, history, warned, notices = _udv.train_file(os.fspath(X), options, watch)
+        classes = None
+    else:
+        if y is None:
+            raise TypeError("y: nothing found, the targets expected beside an array")
+        features = _features(X)
+        values, labels, classes = _targets(y, task)
+        _same_rows(features, len(values if labels is None else labels), "y")
+        test_part = None
+        if test is not None:
+            test_X, (test_values, test_labels, _) = _features(test[0], "test"), _targets(
+                test[1], "regression" if labels is None else "classification", classes)
+            test_part = (test_X, test_values, test_labels)
+        names = [] if classes is None else [str(c) for c in classes]
+        model, figures, history, warned, notices = _udv.train(features, values, labels, test_part,
+                                                              names, options, watch)
+    report(figures["outcome"], f"training stopped short of its goal ({figures['stop_reason']})",
+           warned, notices)
+    return Model(model, figures, history, classes)
+
+
+@job("prune", hidden=("model", "data", "targets", "compare"))
+def prune(model, X=None, y=None, *, targets=None, compare=None, callback=None, progress=False,
+          **options):
+    """Make a trained network, an adapter or a file of tensors smaller, to a budget.
+
+    Parameters
+    ----------
+    model : Model or path
+        A path may be model.safetensors, the folder of a run or of a PEFT adapter.
+    X, y : arrays, optional
+        Data that decide, for max_drop, curve and finetune; X is a path where the model is one.
+    targets, compare : path, optional
+        With paths: the file of the targets; another model whose curve stands beside.
+    {watching}
+    {options}
+
+    Returns
+    -------
+    Model with `pruning` (neurons, parameters and bytes before and after); a dict for adapters.
+    """
+    options = {name: value for name, value in options.items() if value is not None}
+    watch = watcher(callback, progress)
+    if _data.is_path(model):
+        given = [_optional_path(value, name) for value, name in
+                 ((X, "X"), (targets, "targets"), (compare, "compare"))]
+        result, warned, notices = _udv.prune_file(os.fspath(model), *given, options, watch)
+        classes = None
+    elif isinstance(model, Model):
+        values = labels = features = None
+        if X is not None:
+            features = _features(X)
+            values, labels, _ = _targets(y, model.task, model.classes)
+            _same_rows(features, len(values if labels is None else labels), "y")
+        result, warned, notices = _udv.prune(model._model, features, values, labels, options, watch)
+        classes = model.classes if model.task == "classification" else None
+    else:
+        raise TypeError(f"model: {type(model).__name__} found, a udv.Model or a path expected")
+    report(result["outcome"], "pruning stopped short of its goal", warned, notices)
+    smaller = result.pop("model", None)
+    return result if smaller is None else Model(smaller, classes=classes, pruning=result)
+
+
+def _optional_path(value, name: str) -> str:
+    if value is None:
+        return ""
+    if not _data.is_path(value):
+        raise TypeError(f"{name}: {type(value).__name__} found, a path expected beside a path")
+    return os.fspath(value)
+
+
+@job("export", hidden=("model", "resume", "time_limit", "seed", "threads"))
+def export(model, out, **options) -> Path:
+    """Write a trained network or an adapter for other programs.
+
+    Parameters
+    ----------
+    model : Model or path
+    out : path
+        Folder of the files.
+    {options}
+
+    Returns
+    -------
+    pathlib.Path of the folder
+    """
+    options = {name: value for name, value in options.items() if value is not None}
+    options["out"] = os.fspath(out)
+    if _data.is_path(model):
+        return Path(_udv.export_file(os.fspath(model), options))
+    if not isinstance(model, Model):
+        raise TypeError(f"model: {type(model).__name__} found, a udv.Model or a path expected")
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.safetensors")
+        model.save(path)
+        return Path(_udv.export_file(path, options))
