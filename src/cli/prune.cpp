@@ -80,9 +80,13 @@ void print_summary(const jobs::PrunedModel& pruned, const jobs::PruneOptions& op
   if (!blocks.empty()) fmt::print("{}\n", report::table({"block", "before", "after"}, blocks));
   if (options.curve) print_curve(pruned);
   if (pruned.model) print_comparison(pruned);
-  if (!pruned.by_svd)
-    fmt::print("  a {} network is not linear: whole neurons left, by |w||u||v|\n",
-               pruned.variant_before);
+  if (pruned.by == jobs::PrunedBy::kOutputs)
+    fmt::print(
+        "  whole neurons left, chosen by what they add to the outputs; output weights fitted "
+        "anew\n");
+  if (pruned.by == jobs::PrunedBy::kSize)
+    fmt::print(
+        "  whole neurons left, by |w||u||v|; with --data they are chosen by their outputs\n");
   if (pruned.collapsed)
     fmt::print("  one dense layer is smaller than {} neurons: collapsed\n", pruned.rank);
 }

@@ -57,12 +57,20 @@ struct UDV_EXPORT NamedCurve {
   }
 };
 
+/// What decided about neurons.
+enum class PrunedBy {
+  kSvd,      ///< directions, by the singular values of UD: the network is linear
+  kOutputs,  ///< whole neurons by what they add to the outputs for the rows of the training; their
+             ///< output weights are fitted anew
+  kSize,     ///< whole neurons by |w||u||v|: no data
+};
+
 /// A network with fewer neurons.
 struct PrunedModel {
   std::optional<net::Model<float>> model;  ///< empty where only a curve was wanted
   net::Task task = net::Task::kRegression;
   std::string variant_before;
-  bool by_svd = true;      ///< else whole neurons, as the network is not linear
+  PrunedBy by = PrunedBy::kSvd;
   bool collapsed = false;  ///< to one dense layer
   Index rank = 0;
   Vector<double> sizes;  ///< singular values of UD, or sizes of neurons
