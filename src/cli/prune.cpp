@@ -80,11 +80,19 @@ void print_summary(const jobs::PrunedModel& pruned, const jobs::PruneOptions& op
   if (!blocks.empty()) fmt::print("{}\n", report::table({"block", "before", "after"}, blocks));
   if (options.curve) print_curve(pruned);
   if (pruned.model) print_comparison(pruned);
-  if (!pruned.by_svd)
-    fmt::print("  a {} network is not linear: whole neurons left, by |w||u||v|\n",
-               pruned.variant_before);
+  if (pruned.by == jobs::PrunedBy::kOutputs)
+    fmt::print(
+        "  whole neurons left, chosen by what they add to the outputs; output weights fitted "
+        "anew\n");
+  if (pruned.by == jobs::PrunedBy::kSize)
+    fmt::print(
+        "  whole neurons left, by |w||u||v|; with --data they are chosen by their outputs\n");
   if (pruned.collapsed)
     fmt::print("  one dense layer is smaller than {} neurons: collapsed\n", pruned.rank);
+}
+
+void print_predicted_loss(const std::optional<double>& increase) {
+  if (increase) fmt::print("  the loss is predicted to increase by {:.3g}\n", *increase);
 }
 
 void print_summary(const jobs::PrunedAdapter& pruned, const jobs::PruneOptions&) {
@@ -92,15 +100,17 @@ void print_summary(const jobs::PrunedAdapter& pruned, const jobs::PruneOptions&)
   const auto ranks = [](const net::RankFigures& f) {
     return fmt::format("{} / {:.3g} / {}", f.least, f.mean, f.most);
   };
-  fmt::print(
-      "{}\n",
-      report::table(
-          {"", "before", "after"},
-          {{"blocks", whole(pruned.ranks_before.blocks), whole(pruned.ranks_after.blocks)},
-           {"rank, min / mean / max", ranks(pruned.ranks_before), ranks(pruned.ranks_after)},
-           {"parameters", whole(pruned.parameters_before), whole(pruned.parameters_after)}}));
+  fmt::print("{}\n",
+             report::table(
+                 {"", "before", "after"},
+                 {{"blocks", whole(pruned.ranks_before.blocks), whole(pruned.ranks_after.blocks)},
+                  {"rank, min / mean / max", ranks(pruned.ranks_before), ranks(pruned.ranks_after)},
+                  {"parameters", whole(pruned.parameters_before), whole(pruned.parameters_after)},
+                  {"bytes", fmt::format("{:.0f}", pruned.bytes.before),
+                   fmt::format("{:.0f}", pruned.bytes.after)}}));
   fmt::print("  {:.3g} of the parameters left, at least {:.6g} of the energy of every block\n",
              pruned.ratio, pruned.least_energy);
+  print_predicted_loss(pruned.predicted_loss);
 }
 
 void print_summary(const net::TensorPruningResult& pruned, const jobs::PruneOptions&) {
@@ -111,6 +121,8 @@ void print_summary(const net::TensorPruningResult& pruned, const jobs::PruneOpti
   if (!rows.empty()) fmt::print("{}\n", report::table({"tensor", "shape", "rank", "left"}, rows));
   fmt::print("  {} of {} matrices factored, {} of {} numbers left\n", pruned.factored.size(),
              pruned.matched, pruned.after, pruned.before);
+  fmt::print("  {} of {} bytes left\n", pruned.bytes.size(), pruned.bytes_before);
+  print_predicted_loss(pruned.predicted_loss);
 }
 
 ExitCode run_prune(const jobs::PruneInput& input, const jobs::PruneOptions& options,

@@ -25,6 +25,11 @@ class ProtoMessage {
     bytes_.append(value);
     return *this;
   }
+  ProtoMessage& real(int field, float value) {
+    varint(static_cast<std::uint64_t>(field) << 3 | 5);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    return *this;
+  }
   ProtoMessage& message(int field, const ProtoMessage& inner) { return text(field, inner.bytes_); }
 
   const std::string& bytes() const { return bytes_; }

@@ -58,10 +58,10 @@ ExportResult export_adapter(const ExportInput& input, const ExportOptions& optio
       [&](const fs::path& folder) { write_adapter_files(folder, adapter, kind, options.compact); });
 }
 
-void write_network(const fs::path& folder, const std::string& format, Model model) {
-  if (format == "onnx") {
-    io::write_atomically(folder / "model.onnx", net::onnx_bytes(model));
-  } else if (format == "csv") {
+void write_network(const fs::path& folder, const ExportOptions& options, Model model) {
+  if (options.format == "onnx") {
+    io::write_atomically(folder / "model.onnx", net::onnx_bytes(model, options.bare));
+  } else if (options.format == "csv") {
     write_csv(folder, model.network);
   } else {
     model.notes["README"] = net::readme_of(model);
@@ -82,6 +82,8 @@ void describe(OptionTable& table, ExportOptions& options) {
   table.add("to", options.format, "Format; adapters go to safetensors or peft")
       .one_of({"safetensors", "onnx", "torchscript", "csv", "peft"});
   table.add("compact", options.compact, "PEFT: the own rank of every block, not padded with zeros");
+  table.add("bare", options.bare,
+            "ONNX: one input of features that are numbers, instead of the columns of the table");
 }
 
 ExportResult export_model(const ExportInput& input, const ExportOptions& options, Session& session,
@@ -89,6 +91,8 @@ ExportResult export_model(const ExportInput& input, const ExportOptions& options
   const bool script = options.format == "torchscript";
   if (options.compact && options.format != "peft")
     throw OptionError("compact", "only for the format peft");
+  if (options.bare && options.format != "onnx")
+    throw OptionError("bare", "only for the format onnx");
   require_other_folder(session, input.model);
   if (net::adapter_kind(input.model) != net::AdapterKind::kNone || options.format == "peft")
     return export_adapter(input, options, session);
@@ -104,7 +108,7 @@ ExportResult export_model(const ExportInput& input, const ExportOptions& options
         if (script)
           write_script(folder, path, model);
         else
-          write_network(folder, options.format, model);
+          write_network(folder, options, model);
       });
 }
 

@@ -26,24 +26,28 @@ net::SmallForm form_of(const PruneOptions& options) {
   return options.layered ? net::SmallForm::kLayered : net::SmallForm::kSmallest;
 }
 
-Pruning pruning_of(const std::string& name, const Model& model) {
-  require(model.network.variant().has_hidden(), name, ": a ", model.network.variant().name,
+// Neurons of ReLU are chosen, and their outputs fitted, on the rows of the training where there are
+// some.
+Pruning pruning_of(const std::string& name, const Model& model, const Parts& parts) {
+  const net::Variant& variant = model.network.variant();
+  require(variant.has_hidden(), name, ": a ", variant.name,
           " network has no hidden neurons to prune");
-  return Pruning(model.network);
+  if (!parts || !variant.has(net::LayerKind::kRelu)) return Pruning(model.network);
+  return Pruning(model.network, parts->training.X);
 }
 
-// Whole neurons by their size, and another model where one is given.
+// Whole neurons by |w||u||v|, and another model where one is given.
 std::vector<NamedCurve> other_curves(const ModelToPrune& what) {
   std::vector<NamedCurve> others;
   const net::Dataset<float>& rows = what.parts->validation;
-  if (!what.model.network.variant().has(net::LayerKind::kRelu))  // else that is the main curve
-    others.push_back({"magnitude", net::prune_curve(Pruning(what.model.network, true), rows)});
+  others.push_back({"magnitude", net::prune_curve(Pruning(what.model.network, true), rows)});
   if (!what.compared) return others;
   const net::Preprocessing& how = what.compared->preprocessing;
   require(how.inputs == rows.X.cols() && how.outputs == rows.outputs(), what.compared_name,
           ": a model of another shape (", how.inputs, " inputs, ", how.outputs, " outputs)");
   others.push_back(
-      {"compared", net::prune_curve(pruning_of(what.compared_name, *what.compared), rows)});
+      {"compared",
+       net::prune_curve(pruning_of(what.compared_name, *what.compared, what.parts), rows)});
   return others;
 }
 
@@ -115,12 +119,18 @@ void add_scores(const std::string& part, const std::optional<ScoreChange>& chang
   if (change->accuracy) json[part + "_accuracy"] = change_json(*change->accuracy);
 }
 
+const char* to_string(PrunedBy by) {
+  return by == PrunedBy::kSvd ? "svd" : by == PrunedBy::kOutputs ? "outputs" : "neurons";
+}
+
 Json results_json(const PrunedModel& pruned, const std::string& variant) {
-  Json json = {
-      {"by", pruned.by_svd ? "svd" : "neurons"}, {"rank", pruned.rank},
-      {"spectrum", list(pruned.sizes)},          {"variant", variant},
-      {"neurons", change_json(pruned.neurons)},  {"parameters", change_json(pruned.parameters)},
-      {"bytes", change_json(pruned.bytes)}};
+  Json json = {{"by", to_string(pruned.by)},
+               {"rank", pruned.rank},
+               {"spectrum", list(pruned.sizes)},
+               {"variant", variant},
+               {"neurons", change_json(pruned.neurons)},
+               {"parameters", change_json(pruned.parameters)},
+               {"bytes", change_json(pruned.bytes)}};
   add_scores("validation", pruned.validation, json);
   add_scores("test", pruned.test, json);
   json["prediction_microseconds"] = change_json(pruned.prediction_microseconds);
@@ -132,7 +142,9 @@ PrunedModel plan(const ModelToPrune& what, const Pruning& pruning, const PruneOp
   PrunedModel pruned;
   pruned.task = what.model.preprocessing.task;
   pruned.variant_before = what.model.network.variant().name;
-  pruned.by_svd = pruning.by_svd();
+  pruned.by = pruning.by_svd()       ? PrunedBy::kSvd
+              : pruning.by_outputs() ? PrunedBy::kOutputs
+                                     : PrunedBy::kSize;
   pruned.sizes = pruning.sizes();
   pruned.blocks = what.blocks;
   if (what.parts) {
@@ -201,7 +213,7 @@ std::string content_text(const ModelToPrune& what) {
 PruneResult prune_model(ModelToPrune what, const PruneOptions& options,
                         std::map<std::string, Setting> config, const std::string& settings,
                         Session& session) {
-  const Pruning pruning = pruning_of(what.name, what.model);
+  const Pruning pruning = pruning_of(what.name, what.model, what.parts);
   PrunedModel pruned = plan(what, pruning, options);
   Network network = net::smaller_network(pruning, pruned.rank, form_of(options));
   require(network.parameters().allFinite(), what.name,

@@ -2,6 +2,7 @@
 #include "udv/net/export.hpp"
 
 #include "core/require.hpp"
+#include "net/onnx_columns.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/onnx.hpp"
 
@@ -16,16 +17,44 @@ std::vector<float> floats(const Dense& values) {
   return result;
 }
 
+std::string feature_list(const Preprocessing& how) {
+  std::string text;
+  for (const ColumnCoding& coding : how.columns)
+    text += message(text.empty() ? "" : ", ", coding.column,
+                    coding.features() > 1 ? message(" (", coding.features(), ")") : "");
+  return text;
+}
+
+// What goes in and what comes out; scaling is part of the graph.
+std::string onnx_readme(const Preprocessing& how, bool bare) {
+  std::string text =
+      bare ? message("Input: features, N x ", how.inputs, ", as they come, not scaled",
+                     how.columns.empty() ? "" : message(" (", feature_list(how), ")"), ".")
+           : std::string(
+                 "Inputs: one for each column of the table, N x 1. Numbers: NaN where missing. "
+                 "Words: an empty text where missing. Dates: their parts as numbers "
+                 "(COLUMN.month and so on).");
+  text += how.task == Task::kRegression
+              ? " Output: predictions in the units of the target."
+              : " Outputs: logits (output), probabilities and, where classes have names, label.";
+  return text + " Scaling is part of the graph: do not scale before.";
+}
+
 // Builds the graph layer by layer; `at` is the name of what the last node made.
 template <typename Real>
 class OnnxBuilder {
  public:
-  explicit OnnxBuilder(const Model<Real>& model) : model_(model), graph_("udv") {}
+  /// `bare`: from an array of features that are numbers already.
+  OnnxBuilder(const Model<Real>& model, bool bare)
+      : model_(model), bare_(bare || model.preprocessing.columns.empty()), graph_("udv") {}
 
   std::string build() {
     const Preprocessing& how = model_.preprocessing;
     const Sizes& sizes = model_.network.sizes();
-    graph_.input("features", sizes.inputs);
+    if (bare_)
+      graph_.input("features", sizes.inputs);
+    else
+      at_ = add_columns(how.columns, graph_);
     if (!how.features.offset.isZero(0)) vector_node("Sub", "feature_offset", how.features.offset);
     if (!(how.features.factor.array() == 1).all())
       vector_node("Mul", "feature_factor", how.features.factor);
@@ -37,10 +66,11 @@ class OnnxBuilder {
     graph_.node("Identity", {at_}, "output");
     graph_.output("output", sizes.outputs);
     if (how.task == Task::kClassification) {
-      graph_.node("Softmax", {"output"}, "probabilities", {{"axis", 1}});
+      graph_.node("Softmax", {"output"}, "probabilities", {{"axis", std::int64_t{1}}});
       graph_.output("probabilities", sizes.outputs);
+      if (!how.classes.empty()) add_label(how.classes, graph_);
     }
-    return graph_.model_bytes({{"README", readme_of(model_)}});
+    return graph_.model_bytes({{"README", onnx_readme(model_.preprocessing, bare_)}});
   }
 
  private:
@@ -69,7 +99,7 @@ class OnnxBuilder {
         inputs.push_back(bias->name);
       }
       if (dense)
-        graph_.node("Gemm", inputs, made, {{"transB", 1}});
+        graph_.node("Gemm", inputs, made, {{"transB", std::int64_t{1}}});
       else
         graph_.node("Mul", inputs, made);
     }
@@ -77,24 +107,17 @@ class OnnxBuilder {
   }
 
   const Model<Real>& model_;
+  bool bare_;
   io::OnnxGraph graph_;
   std::string at_ = "features";
   int count_ = 0;
 };
 
-std::string feature_list(const Preprocessing& how) {
-  std::string text;
-  for (const ColumnCoding& coding : how.columns)
-    text += message(text.empty() ? "" : ", ", coding.column,
-                    coding.features() > 1 ? message(" (", coding.features(), ")") : "");
-  return text;
-}
-
 }  // namespace
 
 template <typename Real>
-std::string onnx_bytes(const Model<Real>& model) {
-  return OnnxBuilder<Real>(model).build();
+std::string onnx_bytes(const Model<Real>& model, bool bare) {
+  return OnnxBuilder<Real>(model, bare).build();
 }
 
 template <typename Real>
@@ -119,8 +142,8 @@ std::string readme_of(const Model<Real>& model) {
   return text;
 }
 
-template std::string onnx_bytes(const Model<float>&);
-template std::string onnx_bytes(const Model<double>&);
+template std::string onnx_bytes(const Model<float>&, bool);
+template std::string onnx_bytes(const Model<double>&, bool);
 template std::string readme_of(const Model<float>&);
 template std::string readme_of(const Model<double>&);
 

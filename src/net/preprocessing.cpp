@@ -10,18 +10,13 @@
 #include "core/require.hpp"
 #include "io/names.hpp"
 #include "net/calendar.hpp"
+#include "net/missing.hpp"
 
 namespace udv::net {
 namespace {
 
 constexpr Index kFewestIdentifiers = 50;  // distinct texts that are taken for numbers of rows
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-
-bool is_missing(std::string_view field) {
-  for (const char* word : {"", "NA", "N/A", "null", "NULL", "?"})
-    if (field == word) return true;
-  return false;
-}
 
 bool contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();

@@ -7,6 +7,7 @@
 #include "core/require.hpp"
 #include "net/gram_svd.hpp"
 #include "net/head_arrays.hpp"
+#include "net/neuron_selection.hpp"
 #include "net/products.hpp"
 
 namespace udv::net {
@@ -41,6 +42,42 @@ std::vector<Index> largest_first(const Vector<double>& sizes) {
   return order;
 }
 
+// Hidden values, n x m, of neurons with these weights in (m x (d or d + 1)).
+template <typename Real>
+RowMatrix<double> hidden_values(const ConstRows<Real>& X, const RowMatrix<double>& in, bool relu) {
+  const Index inputs = X.cols();
+  RowMatrix<double> hidden(X.rows(), in.rows());
+  const RowMatrix<double> samples = X.template cast<double>(), weights = in.leftCols(inputs);
+  multiply_transposed<double>(samples, weights, hidden);
+  if (in.cols() > inputs) hidden.rowwise() += in.col(inputs).transpose();
+  return relu ? RowMatrix<double>(hidden.cwiseMax(0)) : hidden;
+}
+
+// At most kMostRows of them, spread evenly.
+template <typename Real>
+RowMatrix<Real> sample_rows(const ConstRows<Real>& X) {
+  constexpr Index kMostRows = 20000;
+  if (X.rows() <= kMostRows) return X;
+  RowMatrix<Real> rows(kMostRows, X.cols());
+  for (Index i = 0; i < kMostRows; ++i) rows.row(i) = X.row(i * X.rows() / kMostRows);
+  return rows;
+}
+
+// diag(w) U
+RowMatrix<double> weights_in(const HeadArrays& head) {
+  return head.w.size() > 0 ? RowMatrix<double>(head.w.asDiagonal() * head.U) : head.U;
+}
+
+// Rows of U of length 1, their lengths and signs in w >= 0: the same function.
+HeadArrays with_unit_rows(const HeadArrays& head) {
+  HeadArrays unit = head;
+  unit.U = weights_in(head);
+  unit.w = unit.U.rowwise().norm();
+  for (Index j = 0; j < unit.U.rows(); ++j)
+    if (unit.w(j) > 0) unit.U.row(j) /= unit.w(j);
+  return unit;
+}
+
 // Neurons that nothing comes out of say nothing and cost time: they are not part of the SVD.
 std::vector<Index> live_neurons(const HeadArrays& head) {
   std::vector<Index> live;
@@ -63,6 +100,7 @@ struct Pruning<Real>::Parts {
   RowMatrix<double> B;   // svd: k x (d + 1), diag(s) Q^T
   RowMatrix<double> VP;  // svd: c x k
   std::vector<Index> order;
+  std::optional<NeuronSelection> selection;  // where rows decide
 
   const Variant& variant() const {
     return network.find("F.weight") ? variant_named("UDV-unconstrained") : network.variant();
@@ -82,8 +120,23 @@ struct Pruning<Real>::Parts {
     return kept;
   }
 
-  HeadArrays balanced(Index r, bool diagonal, Constraint constraint) const {
-    HeadArrays kept = paper(r, true);
+  // The first r neurons, with outputs fitted anew where rows decide. The bias takes up the means:
+  // b' = b + V mu - V' mu_r.
+  HeadArrays neurons(Index r) const {
+    const std::vector<Index> first(order.begin(), order.begin() + r);
+    HeadArrays kept = keep_neurons(head, first);
+    if (!selection) return kept;
+    kept.V = refitted_outputs(*selection, r);
+    if (head.bias.size() > 0)
+      kept.bias = output_mean() - kept.V * Vector<double>(selection->mean(first));
+    return kept;
+  }
+
+  // b + V mu
+  Vector<double> output_mean() const { return head.bias + head.V * selection->mean; }
+
+  // `kept` has rows of U of length 1.
+  HeadArrays balanced(HeadArrays kept, bool diagonal, Constraint constraint) const {
     const Vector<double> n = kept.V.colwise().norm().cwiseMax(1e-300).transpose();
     const Vector<double> size = kept.w.cwiseProduct(n).cwiseMax(1e-300);
     const Index inputs = network.sizes().inputs;
@@ -123,6 +176,21 @@ Pruning<Real>::Pruning(const Network<Real>& network, bool whole_neurons) {
 }
 
 template <typename Real>
+Pruning<Real>::Pruning(const Network<Real>& network, const ConstRows<Real>& X)
+    : Pruning(network, true) {
+  require(X.cols() == network.sizes().inputs && X.rows() > 0, "prune: rows of ", X.cols(),
+          " numbers found, at least one of ", network.sizes().inputs, " expected");
+  auto parts = std::make_unique<Parts>(*parts_);
+  const HeadArrays& head = parts->head;
+  const RowMatrix<Real> rows = sample_rows<Real>(X);
+  parts->selection = select_neurons(hidden_values<Real>(rows, weights_in(head), parts->relu),
+                                    head.V, head.bias.size() > 0);
+  parts->order = parts->selection->order;
+  parts->sizes = parts->selection->C.rowwise().norm();
+  parts_ = std::move(parts);
+}
+
+template <typename Real>
 Pruning<Real>::~Pruning() = default;
 template <typename Real>
 Pruning<Real>::Pruning(Pruning&&) noexcept = default;
@@ -130,6 +198,11 @@ Pruning<Real>::Pruning(Pruning&&) noexcept = default;
 template <typename Real>
 bool Pruning<Real>::by_svd() const {
   return parts_->svd;
+}
+
+template <typename Real>
+bool Pruning<Real>::by_outputs() const {
+  return parts_->selection.has_value();
 }
 
 template <typename Real>
@@ -150,18 +223,17 @@ Network<Real> Pruning<Real>::keep(Index r, PruneForm form) const {
   require(r >= 1 && r <= neurons(), "prune: rank ", r, " found, 1 to ", neurons(), " expected");
   Network<Real> smaller = parts_->shell(r);
   const bool diagonal = smaller.find("D.weight") != nullptr;
-  if (!parts_->svd) {
-    const std::vector<Index> kept(parts_->order.begin(), parts_->order.begin() + r);
-    HeadArrays arrays = keep_neurons(parts_->head, kept);
-    if (diagonal && arrays.w.size() == 0) arrays.w = Vector<double>::Ones(r);  // UFV, with F in U
-    pack(arrays, smaller, smaller.parameters());
-  } else if (form == PruneForm::kPaper) {
-    pack(parts_->paper(r, diagonal), smaller, smaller.parameters());
-  } else {
+  const bool trainable = form == PruneForm::kBalanced;
+  HeadArrays kept = parts_->svd ? parts_->paper(r, diagonal || trainable) : parts_->neurons(r);
+  if (trainable && !parts_->svd && !parts_->selection) {
+    // Neurons with their own weights are inside their sets already.
+  } else if (trainable) {
     const Constraint constraint = smaller.find("U.weight")->constraint;
-    pack(parts_->balanced(r, diagonal, constraint), smaller, smaller.parameters());
-    smaller.project();
+    kept = parts_->balanced(parts_->svd ? kept : with_unit_rows(kept), diagonal, constraint);
   }
+  if (diagonal && kept.w.size() == 0) kept.w = Vector<double>::Ones(r);  // UFV, with F in U
+  pack(kept, smaller, smaller.parameters());
+  if (trainable) smaller.project();
   return smaller;
 }
 
@@ -190,22 +262,25 @@ template <typename Real>
 void Pruning<Real>::for_each_rank(
     const ConstRows<Real>& X,
     const std::function<void(Index, const RowMatrix<double>&)>& look) const {
-  const Index inputs = parts_->network.sizes().inputs;
   const HeadArrays& head = parts_->head;
+  const auto& selection = parts_->selection;
+  const std::vector<Index>& order = parts_->order;
   // Neuron j in the order of keeping: what goes into it, row j, and what comes out, column j.
-  RowMatrix<double> in =
-      parts_->svd ? parts_->B : RowMatrix<double>(head.U(parts_->order, Eigen::all));
-  const RowMatrix<double> out =
-      parts_->svd ? parts_->VP : RowMatrix<double>(head.V(Eigen::all, parts_->order));
-  if (!parts_->svd && head.w.size() > 0)
-    in = Vector<double>(head.w(parts_->order)).asDiagonal() * in;
-  RowMatrix<double> hidden(X.rows(), neurons());
-  const RowMatrix<double> samples = X.template cast<double>(), weights = in.leftCols(inputs);
-  multiply_transposed<double>(samples, weights, hidden);
-  if (in.cols() > inputs) hidden.rowwise() += in.col(inputs).transpose();
-  if (parts_->relu) hidden = hidden.cwiseMax(0);
+  const RowMatrix<double> in =
+      parts_->svd ? parts_->B : RowMatrix<double>(weights_in(head)(order, Eigen::all));
+  RowMatrix<double> out = parts_->svd ? parts_->VP : RowMatrix<double>(head.V(Eigen::all, order));
+  RowMatrix<double> hidden = hidden_values<Real>(X, in, parts_->relu);
+  Vector<double> offset = head.bias;
+  if (selection) {  // (H - mu) L^-T and C: each step adds one orthogonal direction
+    hidden.rowwise() -= selection->mean(order).transpose();
+    selection->L.template triangularView<Eigen::Lower>()
+        .transpose()
+        .template solveInPlace<Eigen::OnTheRight>(hidden);
+    out = selection->C.transpose();
+    if (offset.size() > 0) offset = parts_->output_mean();
+  }
   RowMatrix<double> outputs = RowMatrix<double>::Zero(X.rows(), out.rows());
-  if (head.bias.size() > 0) outputs.rowwise() += head.bias.transpose();
+  if (offset.size() > 0) outputs.rowwise() += offset.transpose();
   look(0, outputs);
   for (Index r = 0; r < neurons(); ++r) {
     for (Index i = 0; i < outputs.rows(); ++i)

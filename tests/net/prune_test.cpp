@@ -123,6 +123,46 @@ TEST(Prune, DeadNeuronsAreNoPartOfIt) {
   EXPECT_LE((predict<double>(pruning.keep(4), X) - predict<double>(network, X)).norm(), 1e-12);
 }
 
+// Rows decide: every rank is what the curve says, all neurons are the network itself, and no other
+// output weights fit the outputs better.
+TEST(PruneByOutputs, FitsTheOutputsByLeastSquares) {
+  const RowMatrix<double> X = random_rows(60, 9, 12);
+  for (const char* variant : {"UDV-ReLU", "UDV-ReLU-s", "UV-ReLU", "UDV", "UFV"})
+    for (const bool bias : {false, true}) {
+      Network<double> network = random_head(variant, bias);
+      network.project();
+      const RowMatrix<double> whole = predict<double>(network, X);
+      const Pruning<double> pruning(network, X);
+      EXPECT_TRUE(pruning.by_outputs());
+      double before = whole.norm() * 10;
+      pruning.for_each_rank(X, [&](Index r, const RowMatrix<double>& outputs) {
+        const double error = (outputs - whole).norm();
+        EXPECT_LE(error, before * (1 + 1e-9)) << variant << " " << r;
+        before = error;
+        if (r == 0) return;
+        for (const PruneForm form : {PruneForm::kPaper, PruneForm::kBalanced}) {
+          const RowMatrix<double> kept = predict<double>(pruning.keep(r, form), X);
+          EXPECT_LE((kept - outputs).norm(), 1e-9 * whole.norm()) << variant << " " << r;
+        }
+      });
+      EXPECT_LE(before, 1e-5 * whole.norm()) << variant;
+    }
+}
+
+TEST(PruneByOutputs, KeepsTwoNeuronsThatMakeUpAllOthers) {
+  Network<double> network(variant_named("UV-ReLU"), {3, 6, 2}, false);
+  RowMatrix<double> U = random_rows(6, 3, 5);
+  for (Index j = 2; j < 6; ++j) U.row(j) = (1.0 + j) * U.row(j % 2);  // multiples of two neurons
+  network.at(*network.find("U.weight")) = U;
+  network.at(*network.find("V.weight")) = random_rows(2, 6, 6);
+  const RowMatrix<double> X = random_rows(50, 3, 7), whole = predict<double>(network, X);
+  const auto error = [&](const Pruning<double>& pruning) {
+    return (predict<double>(pruning.keep(2), X) - whole).norm() / whole.norm();
+  };
+  EXPECT_LE(error(Pruning<double>(network, X)), 1e-6);
+  EXPECT_GE(error(Pruning<double>(network)), 1e-2);
+}
+
 TEST(Prune, ASingleLayerHasNothingToPrune) {
   Network<double> network(variant_named("single"), {9, 0, 4}, false);
   EXPECT_EQ(error_of([&] { Pruning<double> pruning(network); }),

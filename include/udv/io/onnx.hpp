@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "udv/core/export.hpp"
@@ -14,7 +15,16 @@
 
 namespace udv::io {
 
-/// A graph of ONNX (opset 13) on float32 rows, built node by node.
+/// An attribute of a node: whole numbers ("transB", "axis"), numbers or texts ("keys_strings").
+using OnnxAttribute = std::variant<std::int64_t, float, std::vector<std::int64_t>,
+                                   std::vector<float>, std::vector<std::string>>;
+using OnnxAttributes = std::map<std::string, OnnxAttribute>;
+
+/// What the elements of a tensor are.
+enum class OnnxType { kFloat, kWhole, kText };
+
+/// A graph of ONNX (opset 13, and 2 of the domain ai.onnx.ml where its operators are used) on rows,
+/// built node by node.
 class UDV_EXPORT OnnxGraph {
  public:
   explicit OnnxGraph(std::string name) : name_(std::move(name)) {}
@@ -22,19 +32,30 @@ class UDV_EXPORT OnnxGraph {
   /// A constant of this shape.
   void constant(const std::string& name, const std::vector<Index>& shape,
                 const std::vector<float>& values);
-  /// outputs = op(inputs); attributes are whole numbers ("transB", "axis").
+  void whole_constant(const std::string& name, const std::vector<Index>& shape,
+                      const std::vector<std::int64_t>& values);
+  /// outputs = op(inputs).
   void node(const std::string& op, const std::vector<std::string>& inputs,
-            const std::string& output, const std::map<std::string, std::int64_t>& attributes = {});
-  /// Rows of `width` numbers; how many rows is left open.
-  void input(const std::string& name, Index width);
-  void output(const std::string& name, Index width);
+            const std::string& output, const OnnxAttributes& attributes = {});
+  /// The same with an operator of ai.onnx.ml (Imputer, LabelEncoder).
+  void ml_node(const std::string& op, const std::vector<std::string>& inputs,
+               const std::string& output, const OnnxAttributes& attributes);
+  /// Rows of `width` elements; how many rows is left open. Width 0: one element each, no second
+  /// dimension.
+  void input(const std::string& name, Index width, OnnxType type = OnnxType::kFloat);
+  void output(const std::string& name, Index width, OnnxType type = OnnxType::kFloat);
 
   /// The bytes of an .onnx file.
   std::string model_bytes(const std::map<std::string, std::string>& metadata) const;
 
  private:
+  void add_node(const std::string& op, const std::string& domain,
+                const std::vector<std::string>& inputs, const std::string& output,
+                const OnnxAttributes& attributes);
+
   std::string name_, constants_, nodes_, inputs_, outputs_;
   int count_ = 0;
+  bool uses_ml_ = false;
 };
 
 /// An input or output of a graph.

@@ -19,6 +19,7 @@ UDV_EXPORT void describe(OptionTable& table, ExportInput& input);
 struct ExportOptions {
   std::string format = "safetensors";  ///< or onnx, torchscript, csv; adapters: safetensors, peft
   bool compact = false;                ///< PEFT: the own rank of every block instead of zeros
+  bool bare = false;                   ///< ONNX: from features that are numbers, not from columns
 };
 UDV_EXPORT void describe(OptionTable& table, ExportOptions& options);
 

@@ -18,18 +18,24 @@ enum class PruneForm {
 
 /// The neurons of a head in the order of what they carry, so that any number of them can be kept.
 /// A linear middle by the SVD of UD = P S Q^T: keeping r gives U' = Q_r^T, D' = S_r, V' = V P_r,
-/// and error^2 = sum of the dropped s^2 in UD. With ReLU, or where asked for, whole
-/// neurons go, by |w_j| |u_j| |v_j|.
+/// and error^2 = sum of the dropped s^2 in UD. With ReLU, or where asked for, whole neurons go: by
+/// what they add to the outputs for given rows, the others being fitted anew to the outputs by
+/// least squares; without rows by |w_j| |u_j| |v_j|.
 template <typename Real>
 class UDV_EXPORT Pruning {
  public:
   /// Throws InvalidArgument where the head has no hidden neurons.
   explicit Pruning(const Network<Real>& network, bool whole_neurons = false);
+  /// Whole neurons by what they add to the outputs for the rows of X (n x d), by orthogonal
+  /// matching pursuit; at most 20,000 rows, spread evenly, are looked at.
+  Pruning(const Network<Real>& network, const ConstRows<Real>& X);
   ~Pruning();
   Pruning(Pruning&&) noexcept;
 
   bool by_svd() const;
-  /// Singular values of UD, or the sizes of neurons; largest first.
+  bool by_outputs() const;  ///< the weights of keep(r) are fitted to the outputs
+  /// Singular values of UD or sizes of neurons, largest first; or what each neuron adds to the
+  /// outputs beside those before it (root of the sum of squares), in the order of choice.
   const Vector<double>& sizes() const;
   Index neurons() const { return sizes().size(); }
 
