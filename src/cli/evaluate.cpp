@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/metrics_text.hpp"
 
 namespace udv::cli {
 namespace {
@@ -11,8 +12,7 @@ namespace {
 void print_summary(const jobs::EvaluateResult& result) {
   print_fact("rows", fmt::format("{}", result.rows));
   print_fact("loss", fmt::format("{:.6g}", result.loss));
-  if (result.accuracy) print_fact("accuracy", fmt::format("{:.2f} %", 100 * *result.accuracy));
-  if (result.rmse) print_fact("rmse", fmt::format("{:.6g} (in units of the target)", *result.rmse));
+  print_metrics(result.metrics, nullptr, result.class_names);
   print_fact("results", result.folder.string());
 }
 

@@ -25,6 +25,7 @@ DeviceAndType device_and_type(const FinetuneOptions& options) {
 
 Classifier::Classifier(const FinetuneOptions& options, const ImageData& data)
     : options_(options), data_(data), where_(device_and_type(options)) {
+  options_.training = options_.training.resolved({});
   if (!options_.backbone.empty() && options_.image_size == 0) options_.image_size = kBackboneSize;
   const Index count = data.training.count;
   Index& batch = options_.training.batch;
@@ -41,7 +42,7 @@ void Classifier::make_head() {
   if (o.hidden == 0) o.hidden = network_->num_features();
   if (!variant.has_hidden()) o.hidden = 0;
   net::Network<float> head(
-      variant, net::Sizes{network_->num_features(), o.hidden, data_.training.classes}, o.bias);
+      variant, net::Sizes{network_->num_features(), o.hidden, data_.training.classes}, *o.bias);
   initialise(head, o.initialisation, o.seed);
   set_head(head);
 }

@@ -14,6 +14,9 @@ Scaling scaling_of(const net::Preprocessing& how) {
   Scaling scaling;
   if (!how.features.offset.isZero(0)) scaling.feature_offset = how.features.offset;
   if (!(how.features.factor.array() == 1).all()) scaling.feature_factor = how.features.factor;
+  if (how.features.clip.size() > 0)
+    scaling.feature_inverse_clip =
+        how.features.clip.unaryExpr([](double c) { return c > 0 ? 1 / c : 0.0; });
   if (how.task == net::Task::kRegression && how.targets.factor.size() > 0) {
     scaling.target_scale = how.targets.factor.cwiseInverse();
     scaling.target_offset = how.targets.offset;

@@ -165,7 +165,7 @@ class FinetuneJob {
 
   // Of a head that is trained alone.
   net::TrainOptions head_options() const {
-    net::TrainOptions options = options_.tuning.training;
+    net::TrainOptions options = options_.tuning.training.resolved({});
     const Index count = data_.training.count;
     options.batch = options.batch > 0 ? std::min(options.batch, count) : count;
     if (options.hidden == 0) options.hidden = tuner_.num_features();

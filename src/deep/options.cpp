@@ -86,7 +86,8 @@ void describe(OptionTable& table, FinetuneOptions& o) {
       .default_is("all");
   describe(table, o.placement);
   describe(table, o.training);
-  table.remove({"shrink", "shrink-tail", "shrink-every"});
+  table.remove({"shrink", "shrink-tail", "shrink-every", "preset", "average", "label-smoothing",
+                "balance", "metric", "bias-to-low-rank", "max-steps"});
 }
 
 void describe(OptionTable& table, ImageOptions& options) {

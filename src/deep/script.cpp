@@ -78,6 +78,8 @@ torch::jit::Module scaled(const torch::jit::Module& head, const Scaling& scaling
   };
   add("feature_offset", scaling.feature_offset, "    x = x - self.feature_offset\n");
   add("feature_factor", scaling.feature_factor, "    x = x * self.feature_factor\n");
+  add("feature_inverse_clip", scaling.feature_inverse_clip,
+      "    x = x / torch.sqrt(1 + (x * self.feature_inverse_clip) ** 2)\n");
   lines += "    x = self.head.forward(x)\n";
   add("target_scale", scaling.target_scale, "    x = x * self.target_scale\n");
   add("target_offset", scaling.target_offset, "    x = x + self.target_offset\n");

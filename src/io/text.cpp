@@ -200,6 +200,17 @@ bool LineReader::next() {
   return true;
 }
 
+bool LineReader::extend() {
+  if (rest_.empty()) return false;
+  const char* const begin = line_.data();
+  const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+  line_ = {begin, static_cast<std::size_t>(rest_.data() + end - begin)};
+  rest_.remove_prefix(std::min(end + 1, rest_.size()));
+  if (line_.ends_with('\r')) line_.remove_suffix(1);
+  ++number_;
+  return true;
+}
+
 std::size_t LineReader::lines_left() const {
   const auto newlines = static_cast<std::size_t>(std::count(rest_.begin(), rest_.end(), '\n'));
   return std::min(newlines + 2, rest_.size() / 6 + 2);
@@ -231,6 +242,19 @@ FirstField first_field(std::string_view line) {
 char table_separator(std::string_view line) {
   const std::size_t at = line.find_first_of(",;\t");
   return at == line.npos ? ',' : line[at];
+}
+
+bool has_open_quote(std::string_view text, char separator) {
+  for (std::size_t at = 0; at < text.size();) {
+    at = skip_blanks(text, at, separator);
+    if (at < text.size() && text[at] == '"') {
+      at = closing_quote(text, at);
+      if (at == text.npos) return true;
+    }
+    while (at < text.size() && !ends_field(text[at], separator)) ++at;
+    ++at;
+  }
+  return false;
 }
 
 void split_fields(const LineReader& line, char separator, std::vector<std::string_view>& fields) {

@@ -33,6 +33,7 @@ class LineReader {
   LineReader(std::string name, std::string_view text);
 
   bool next();          ///< moves to the next line; false at the end
+  bool extend();        ///< adds the next line to this one, with the break between them
   bool next_content();  ///< skips blank lines and lines that start with # or %
 
   std::string_view text() const { return line_; }
@@ -68,6 +69,10 @@ char table_separator(std::string_view line);
 /// Fields of the current line without their quotes and the blanks around them. An empty field
 /// counts, except between blanks. Throws IoError where a quote is not closed.
 void split_fields(const LineReader& line, char separator, std::vector<std::string_view>& fields);
+
+/// Does a field of this line open a quote that the line does not close? The field goes on in the
+/// next line then.
+bool has_open_quote(std::string_view line, char separator);
 
 /// A field of the current line as it was meant: a doubled quote inside of quotes is one.
 std::string unescaped(const LineReader& line, std::string_view field);

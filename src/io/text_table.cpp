@@ -14,6 +14,16 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == line.npos;
 }
 
+// A quoted field may hold line breaks. One that never ends is shown at the line where it opens.
+void join_lines(detail::LineReader& lines, char separator) {
+  const detail::LineReader first = lines;
+  while (detail::has_open_quote(lines.text(), separator))
+    if (!lines.extend()) {
+      lines = first;
+      return;
+    }
+}
+
 }  // namespace
 
 TextTable::TextTable(const std::filesystem::path& path)
@@ -34,12 +44,14 @@ TextTable::TextTable(const std::filesystem::path& path)
       lines.fail("two columns named ", detail::in_quotes(columns_[c]));
   while (lines.next()) {
     if (is_blank(lines.text())) continue;
+    const std::int64_t number = lines.number();
+    if (detail::has_open_quote(lines.text(), separator)) join_lines(lines, separator);
     detail::split_fields(lines, separator, fields);
     if (fields.size() != columns_.size())
       lines.fail(detail::count_text(fields.size(), "field"), " found, ", columns_.size(),
                  " expected, as in the header");
     fields_.insert(fields_.end(), fields.begin(), fields.end());
-    lines_.push_back(lines.number());
+    lines_.push_back(number);
   }
   require<IoError>(!lines_.empty(), name_, ": only a header found, lines of data expected");
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "udv/jobs/evaluate.hpp"
 
-#include <cmath>
-
 #include "core/require.hpp"
 #include "jobs/run_json.hpp"
+#include "jobs/training_files.hpp"
 #include "udv/net/data_source.hpp"
 #include "udv/net/prediction.hpp"
 #include "udv/net/trainer.hpp"
@@ -20,17 +19,19 @@ EvaluateResult measured(const net::Model<double>& model, const net::Dataset<doub
   result.task = data.task;
   result.rows = data.size();
   result.loss = score.loss;
+  result.metrics = net::metrics_of(net::predict<double>(model.network, data.X), data,
+                                   model.preprocessing);
+  result.class_names = model.preprocessing.classes;
   if (data.task == Task::kClassification)
     result.accuracy = score.accuracy;
-  else if (data.outputs() == 1)
-    result.rmse = std::sqrt(score.loss) / std::abs(model.preprocessing.targets.factor(0));
+  else
+    result.rmse = result.metrics.mean_rmse();
   return result;
 }
 
-Json results_json(const EvaluateResult& result) {
+Json results_json(const EvaluateResult& result, const net::Preprocessing& how) {
   Json json = {{"rows", result.rows}, {"test_loss", number(result.loss)}};
-  if (result.accuracy) json["test_accuracy"] = *result.accuracy;
-  if (result.rmse) json["test_rmse"] = number(*result.rmse);
+  json.update(metrics_json(result.metrics, how));
   return json;
 }
 
@@ -43,7 +44,7 @@ EvaluateResult evaluate_on(ModelInput input, const net::Model<double>& model,
   OptionTable table;
   describe(table, input);
   Run run(session, "evaluate", table.config(), table.fingerprint());
-  if (run.has_folder()) write_run_json(run.folder(), run.info(), results_json(result));
+  if (run.has_folder()) write_run_json(run.folder(), run.info(), results_json(result, model.preprocessing));
   result.folder = run.path();
   return result;
 }

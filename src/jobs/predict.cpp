@@ -13,12 +13,26 @@ namespace {
 using net::Predictions;
 using net::Task;
 
-std::string values_csv(const RowMatrix<double>& values) {
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string values_csv(const Predictions& predictions) {
+  const RowMatrix<double>& values = predictions.outputs;
+  const auto& names = predictions.target_names;
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "row");
-  for (Index k = 0; k < values.cols(); ++k)
-    fmt::format_to(out, ",{}", values.cols() == 1 ? "prediction" : fmt::format("output_{}", k));
+  for (Index k = 0; k < values.cols(); ++k) {
+    const auto at = static_cast<size_t>(k);
+    const std::string name = static_cast<Index>(names.size()) == values.cols()
+                                 ? "prediction_" + names[at]
+                                 : fmt::format("output_{}", k);
+    fmt::format_to(out, ",{}", values.cols() == 1 ? "prediction" : field(name));
+  }
   for (Index i = 0; i < values.rows(); ++i) {
     fmt::format_to(out, "\n{}", i);
     for (Index k = 0; k < values.cols(); ++k) fmt::format_to(out, ",{:.9g}", values(i, k));
@@ -27,15 +41,18 @@ std::string values_csv(const RowMatrix<double>& values) {
   return fmt::to_string(text);
 }
 
+// The class with its probability, then the probability of every class.
 std::string classes_csv(const Predictions& predictions) {
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
+  const RowMatrix<double>& shares = predictions.class_probabilities;
   fmt::format_to(out, "row,class,probability");
+  for (Index k = 0; k < shares.cols(); ++k)
+    fmt::format_to(out, ",{}", field("p_" + predictions.class_name(k)));
   for (Index i = 0; i < predictions.size(); ++i) {
     const std::string name = predictions.class_name(predictions.labels[static_cast<size_t>(i)]);
-    const bool quote = name.find_first_of(",\"\n") != name.npos;
-    fmt::format_to(out, "\n{},{},{:.6f}", i, quote ? "\"" + name + "\"" : name,
-                   predictions.probabilities(i));
+    fmt::format_to(out, "\n{},{},{:.6f}", i, field(name), predictions.probabilities(i));
+    for (Index k = 0; k < shares.cols(); ++k) fmt::format_to(out, ",{:.6f}", shares(i, k));
   }
   fmt::format_to(out, "\n");
   return fmt::to_string(text);
@@ -53,7 +70,7 @@ PredictResult predict_rows(ModelInput input, const net::Model<double>& model,
   const bool classes = result.predictions.task == Task::kClassification;
   io::write_atomically(
       run.folder().file("predictions.csv"),
-      classes ? classes_csv(result.predictions) : values_csv(result.predictions.outputs));
+      classes ? classes_csv(result.predictions) : values_csv(result.predictions));
   write_run_json(run.folder(), run.info(),
                  {{"task", classes ? "classification" : "regression"},
                   {"rows", result.predictions.size()},

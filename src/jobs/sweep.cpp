@@ -200,7 +200,7 @@ void check_data(const SweepSpec& spec, const net::SweepData<Real>& data) {
 template <typename Real>
 SweepResult sweep_file(const std::string& path, const SweepSpec& spec, Session& session) {
   net::SweepData<Real> data;
-  const net::DataSource<Real> source(spec.data, spec.training.source);
+  const net::DataSource<Real> source(spec.data, spec.training.data_options());
   for (const std::uint64_t seed : spec.grid.split_seeds) data.emplace(seed, source.prepare(seed));
   check_data(spec, data);
   auto config = config_of(spec);

@@ -5,6 +5,8 @@
 
 #include "core/require.hpp"
 #include "jobs/training_files.hpp"
+#include "udv/io/file.hpp"
+#include "udv/net/choose_head.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -15,18 +17,21 @@ using net::TrainStop;
 template <typename Real>
 net::Model<Real> model_of(const net::TrainResult<Real>& result, const net::PreparedData<Real>& data,
                           const TrainJobOptions& options, const std::string& settings) {
-  const Index rows = data.training.size() + data.test.size();
+  const Index rows = data.training.size() + data.validation.size() + data.test.size();
+  const double share = options.source.validation_share;
   return {result.network,
           data.preprocessing,
           {{"settings", settings},
            {"rows", std::to_string(rows)},
            {"split_seed", std::to_string(options.source.split_seed)},
-           {"test_share", fmt::format("{}", options.source.test_share)}}};
+           {"test_share", fmt::format("{}", options.source.test_share)},
+           {"validation_share",
+            fmt::format("{}", data.validation.size() == 0 ? 0 : share < 0 ? 0.1 : share)}}};
 }
 
 template <typename Real>
 TrainJobResult summary_of(const net::TrainResult<Real>& result, net::Model<Real> model,
-                          const net::PreparedData<Real>& data, const net::TrainOptions& options) {
+                          const net::PreparedData<Real>& data, const RowMatrix<Real>& outputs) {
   TrainJobResult summary;
   summary.outcome = outcome_of(result.stop);
   summary.stop = result.stop;
@@ -34,14 +39,36 @@ TrainJobResult summary_of(const net::TrainResult<Real>& result, net::Model<Real>
   summary.history = result.history;
   summary.task = data.training.task;
   summary.sizes = result.network.sizes();
+  summary.options = result.options;
+  summary.task_reason = data.task_reason;
   summary.training_rows = data.training.size();
+  summary.validation_rows = data.validation.size();
   summary.test_rows = data.test.size();
-  summary.averaged_epochs = options.averaged_epochs(data.training.task);
+  summary.averaged_epochs = result.options.averaged_epochs(data.training.task);
+  summary.steps = result.steps;
+  summary.best_step = result.best_step;
+  summary.folds = result.folds;
   summary.test_loss = result.test_loss;
   summary.test_accuracy = result.test_accuracy;
   summary.seconds = result.seconds;
+  summary.metrics = net::metrics_of(outputs, data.test, data.preprocessing);
+  summary.baseline = net::baseline_of(data.training, data.test, data.preprocessing);
+  summary.class_names = data.preprocessing.classes;
   summary.model = std::move(model);
   return summary;
+}
+
+// Things that a user should know about this run.
+template <typename Real>
+void warn(Run& run, const net::PreparedData<Real>& data, const TrainJobResult& summary) {
+  for (const auto& note : data.notes) run.warn(note);
+  if (summary.stop == TrainStop::kDiverged)
+    run.warn(run.path().string() +
+             ": diverged, a smaller learning rate (lr) expected; the network is of no use");
+  else if (!net::beats(summary.metrics, summary.baseline))
+    run.warn(data.training.task == net::Task::kRegression
+                 ? "the network is no better than predicting the mean of the target"
+                 : "the network is no better than predicting the commonest class");
 }
 
 // `input` is empty where the data came from memory.
@@ -49,30 +76,38 @@ template <typename Real>
 TrainJobResult train_on(TrainInput input, const net::PreparedData<Real>& data,
                         TrainJobOptions options, Session& session) {
   options.training.seed = session.seed();
+  options.source = options.data_options();
   net::check_run(input.data.empty() ? "train" : input.data, data.training, data.test,
                  options.training);
+  const std::string head_reason =
+      net::choose_head(data.training, data.validation, options.training);
+  options.training = options.training.resolved(net::shape_of(data.training));
   OptionTable table;
   describe(table, input);
   describe(table, options);
   const std::string settings =
       message(table.fingerprint(), "; numbers of the data ", data.content_hash());
   Run run(session, "train", table.config(), settings);
-  for (const auto& note : data.notes) run.warn(note);
   const net::TrainHooks<Real> hooks{
       run.hooks({options.training.num_steps(data.training.size()), session.options().time_limit},
                 {"step", "loss", "width"}),
       nullptr};
-  const auto result = run.compute(
-      hooks, [&] { return net::train(data.training, data.test, options.training, hooks); });
-  TrainJobResult summary = summary_of(result, model_of(result, data, options, run.fingerprint()),
-                                      data, options.training);
+  const auto result = run.compute(hooks, [&] {
+    return net::train(data.training, data.validation, data.test, options.training, hooks);
+  });
+  const RowMatrix<Real> outputs = net::predict<Real>(result.network, data.test.X);
+  TrainJobResult summary =
+      summary_of(result, model_of(result, data, options, run.fingerprint()), data, outputs);
+  summary.head_reason = head_reason;
   summary.folder = run.path();
   if (result.stop == TrainStop::kInterrupted || !run.has_folder()) return summary;
-  if (result.stop == TrainStop::kDiverged)
-    run.warn(run.path().string() +
-             ": diverged, a smaller learning rate (lr) expected; the network is of no use");
-  write_training<Real>(run, {result, std::get<net::Model<Real>>(summary.model), options.training,
-                             summary.figures, summary.training_rows, summary.test_rows});
+  warn(run, data, summary);
+  io::write_atomically(run.folder().file("test_predictions.csv"),
+                       test_predictions_csv(outputs, data.test, data.preprocessing));
+  write_training<Real>(run,
+                       {result, std::get<net::Model<Real>>(summary.model), result.options,
+                        summary.figures, summary.training_rows, summary.test_rows,
+                        summary.validation_rows, &summary.metrics, &summary.baseline});
   if (result.stop != TrainStop::kTimeLimit) run.remove_checkpoint();
   return summary;
 }
@@ -80,7 +115,7 @@ TrainJobResult train_on(TrainInput input, const net::PreparedData<Real>& data,
 template <typename Real>
 TrainJobResult train_from_file(const TrainInput& input, const TrainJobOptions& options,
                                Session& session) {
-  const net::DataSource<Real> source(input.data, options.source);
+  const net::DataSource<Real> source(input.data, options.data_options());
   return train_on(input, source.prepare(options.source.split_seed), options, session);
 }
 

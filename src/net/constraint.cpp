@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/constraint.hpp"
 
+#include <cmath>
+
 #include "core/projections.hpp"
 
 namespace udv::net {
@@ -36,6 +38,18 @@ void project(Constraint constraint, Neurons neurons, Eigen::Ref<RowMatrix<Real>>
   }
 }
 
+template <typename Real>
+void project_neurons(Eigen::Ref<RowMatrix<Real>> W, Eigen::Ref<RowMatrix<Real>> bias) {
+  for (Index j = 0; j < W.rows(); ++j) {
+    const Real norm = std::hypot(W.row(j).norm(), bias(0, j));
+    if (norm <= 1) continue;
+    W.row(j) /= norm;
+    bias(0, j) /= norm;
+  }
+}
+
+template void project_neurons<float>(Eigen::Ref<RowMatrix<float>>, Eigen::Ref<RowMatrix<float>>);
+template void project_neurons<double>(Eigen::Ref<RowMatrix<double>>, Eigen::Ref<RowMatrix<double>>);
 template void project<float>(Constraint, Neurons, Eigen::Ref<RowMatrix<float>>);
 template void project<double>(Constraint, Neurons, Eigen::Ref<RowMatrix<double>>);
 

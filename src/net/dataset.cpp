@@ -66,6 +66,30 @@ Split split_rows(Index size, double test_share, std::uint64_t seed) {
   return {{order.begin(), order.end() - test}, {order.end() - test, order.end()}};
 }
 
+Split validation_split(Index size, const std::vector<std::int32_t>& labels, double share,
+                       std::uint64_t seed) {
+  const auto wanted = std::min<Index>(
+      kMostValidationRows, static_cast<Index>(std::llround(share * static_cast<double>(size))));
+  Split split;
+  if (size < kFewestValidated || wanted < 1 || wanted >= size) {
+    for (Index row = 0; row < size; ++row) split.train.push_back(row);
+    return split;
+  }
+  // Another stream than that of the test part. Sorted by class, every (size / wanted)-th row goes.
+  std::vector<Index> order = Random(seed, kStreamHoldout).permutation(size);
+  if (!labels.empty())
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+      return labels[static_cast<size_t>(a)] < labels[static_cast<size_t>(b)];
+    });
+  for (Index i = 0; i < size; ++i) {
+    const bool out = (i + 1) * wanted / size > i * wanted / size;
+    (out ? split.test : split.train).push_back(order[static_cast<size_t>(i)]);
+  }
+  std::sort(split.train.begin(), split.train.end());
+  std::sort(split.test.begin(), split.test.end());
+  return split;
+}
+
 template struct Dataset<float>;
 template struct Dataset<double>;
 

@@ -58,7 +58,8 @@ class OnnxBuilder {
     if (!how.features.offset.isZero(0)) vector_node("Sub", "feature_offset", how.features.offset);
     if (!(how.features.factor.array() == 1).all())
       vector_node("Mul", "feature_factor", how.features.factor);
-    for (const LayerSpec& layer : model_.network.variant().layers) add_layer(layer);
+    if (how.features.clip.size() > 0) add_clipping(how.features.clip);
+    for (const LayerSpec& layer : model_.network.layers()) add_layer(layer);
     if (how.task == Task::kRegression && how.targets.factor.size() > 0) {
       vector_node("Mul", "target_scale", how.targets.factor.cwiseInverse());
       vector_node("Add", "target_offset", how.targets.offset);
@@ -81,6 +82,19 @@ class OnnxBuilder {
     const std::string made = next(name);
     graph_.node(op, {at_, name}, made);
     at_ = made;
+  }
+
+  // z / sqrt(1 + (z / clip)^2); 1 / clip is 0 where nothing is clipped.
+  void add_clipping(const Vector<double>& clip) {
+    const std::string z = at_;
+    vector_node("Mul", "feature_inverse_clip",
+                clip.unaryExpr([](double c) { return c > 0 ? 1 / c : 0.0; }));
+    graph_.node("Mul", {at_, at_}, "clip_square");
+    at_ = "clip_square";
+    vector_node("Add", "clip_one", Vector<double>::Ones(clip.size()));
+    graph_.node("Sqrt", {at_}, "clip_root");
+    graph_.node("Div", {z, "clip_root"}, "clipped");
+    at_ = "clipped";
   }
 
   void add_layer(const LayerSpec& layer) {
@@ -127,13 +141,14 @@ std::string readme_of(const Model<Real>& model) {
   std::string text =
       message("A ", variant.name, " head, ", model.network.sizes().inputs, " inputs, ",
               model.network.sizes().outputs, " outputs. Layers in order:");
-  for (const LayerSpec& layer : variant.layers)
+  for (const LayerSpec& layer : model.network.layers())
     text += layer.kind == LayerKind::kDense      ? message(" x ", layer.name, ".weight^T")
             : layer.kind == LayerKind::kDiagonal ? message(" * ", layer.name, ".weight")
                                                  : " -> relu";
   text +=
-      ". Inputs are scaled by (x - offset) * factor first; the metadata entry preprocessing has "
-      "both.";
+      ". Inputs are scaled by z = (x - offset) * factor first, then softly clipped, "
+      "z / sqrt(1 + (z / clip)^2), where a clip is given; the metadata entry preprocessing has "
+      "these numbers.";
   if (!how.columns.empty()) text += message(" Features: ", feature_list(how), ".");
   if (how.task == Task::kRegression)
     text += " Outputs are scaled targets: y = output / factor + offset.";

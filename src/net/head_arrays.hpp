@@ -24,12 +24,12 @@ HeadArrays unpack(const Network<Real>& shape, const Vector<Real>& values) {
   };
   HeadArrays head;
   const ParameterBlock& U = *shape.find("U.weight");
-  head.U.resize(U.rows, U.cols + (shape.bias() ? 1 : 0));
+  head.U.resize(U.rows, U.cols + (shape.find("U.bias") ? 1 : 0));
   head.U.leftCols(U.cols) = at(U);
-  if (shape.bias()) head.U.rightCols(1) = at(*shape.find("U.bias")).transpose();
+  if (shape.find("U.bias")) head.U.rightCols(1) = at(*shape.find("U.bias")).transpose();
   if (const ParameterBlock* D = shape.find("D.weight")) head.w = at(*D).row(0).transpose();
   head.V = at(*shape.find("V.weight"));
-  if (shape.bias()) head.bias = at(*shape.find("V.bias")).row(0).transpose();
+  if (shape.find("V.bias")) head.bias = at(*shape.find("V.bias")).row(0).transpose();
   return head;
 }
 
@@ -41,12 +41,12 @@ void pack(const HeadArrays& head, const Network<Real>& shape, Vector<Real>& valu
   };
   const ParameterBlock& U = *shape.find("U.weight");
   at(U) = head.U.leftCols(U.cols).template cast<Real>();
-  if (shape.bias())
+  if (shape.find("U.bias"))
     at(*shape.find("U.bias")) = head.U.rightCols(1).transpose().template cast<Real>();
   if (const ParameterBlock* D = shape.find("D.weight"))
     at(*D) = head.w.transpose().template cast<Real>();
   at(*shape.find("V.weight")) = head.V.template cast<Real>();
-  if (shape.bias()) at(*shape.find("V.bias")) = head.bias.transpose().template cast<Real>();
+  if (shape.find("V.bias")) at(*shape.find("V.bias")) = head.bias.transpose().template cast<Real>();
 }
 
 template <typename Dense>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/loss.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace udv::net {
@@ -30,10 +31,50 @@ double cross_entropy(const ConstRows<Real>& P, const std::int32_t* labels, Rows<
   return sum / n;
 }
 
+namespace {
+
+// Mean over the rows of a_i (log sum exp(P_i) - sum_k t_ik P_ik), t_i = (1 - s) onehot + s / c, and
+// its gradient a_i (softmax(P_i) - t_i) / n in dP.
 template <typename Real>
-double loss(const ConstRows<Real>& P, const Dataset<Real>& data, Rows<Real> dP) {
-  return data.task == Task::kRegression ? mean_squared_error<Real>(P, data.Y.topRows(P.rows()), dP)
-                                        : cross_entropy<Real>(P, data.labels.data(), dP);
+double smoothed_cross_entropy(const ConstRows<Real>& P, const std::int32_t* labels, Rows<Real> dP,
+                              const LossSettings& settings) {
+  const auto n = static_cast<double>(P.rows()), c = static_cast<double>(P.cols());
+  const double s = settings.smoothing;
+  double sum = 0;
+  for (Index i = 0; i < P.rows(); ++i) {
+    const auto label = static_cast<size_t>(labels[i]);
+    const double weight = settings.class_weights.empty() ? 1 : settings.class_weights[label];
+    const Real largest = P.row(i).maxCoeff();
+    auto row = dP.row(i).array();
+    row = (P.row(i).array() - largest).exp();
+    const auto total = static_cast<double>(row.sum());
+    const double own = static_cast<double>(P(i, labels[i]) - largest);
+    const double mean = static_cast<double>(P.row(i).mean()) - static_cast<double>(largest);
+    sum += weight * (std::log(total) - (1 - s) * own - s * mean);
+    row = row * static_cast<Real>(weight / (n * total)) - static_cast<Real>(weight * s / (n * c));
+    dP(i, labels[i]) -= static_cast<Real>(weight * (1 - s) / n);
+  }
+  return sum / n;
+}
+
+}  // namespace
+
+std::vector<double> balanced_weights(const std::vector<std::int32_t>& labels, Index classes) {
+  std::vector<double> counts(static_cast<size_t>(classes), 0);
+  for (const std::int32_t label : labels) ++counts[static_cast<size_t>(label)];
+  const auto present = std::count_if(counts.begin(), counts.end(), [](double k) { return k > 0; });
+  const double share = static_cast<double>(labels.size()) / static_cast<double>(present);
+  for (double& count : counts) count = count > 0 ? share / count : 1;
+  return counts;
+}
+
+template <typename Real>
+double loss(const ConstRows<Real>& P, const Dataset<Real>& data, Rows<Real> dP,
+            const LossSettings& settings) {
+  if (data.task == Task::kRegression)
+    return mean_squared_error<Real>(P, data.Y.topRows(P.rows()), dP);
+  if (settings.plain()) return cross_entropy<Real>(P, data.labels.data(), dP);
+  return smoothed_cross_entropy<Real>(P, data.labels.data(), dP, settings);
 }
 
 template <typename Real>
@@ -51,7 +92,7 @@ Index num_correct(const ConstRows<Real>& P, const std::int32_t* labels) {
   template double mean_squared_error<Real>(const ConstRows<Real>&, const ConstRows<Real>&,      \
                                            Rows<Real>);                                         \
   template double cross_entropy<Real>(const ConstRows<Real>&, const std::int32_t*, Rows<Real>); \
-  template double loss<Real>(const ConstRows<Real>&, const Dataset<Real>&, Rows<Real>);         \
+  template double loss<Real>(const ConstRows<Real>&, const Dataset<Real>&, Rows<Real>, const LossSettings&);         \
   template Index num_correct<Real>(const ConstRows<Real>&, const std::int32_t*);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

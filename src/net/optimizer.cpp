@@ -12,10 +12,11 @@ constexpr Index kBlock = 1 << 15, kPiece = 512;  // a piece of all arrays stays 
 template <typename Real>
 using Piece = Eigen::Map<Eigen::Array<Real, Eigen::Dynamic, 1>>;
 
-// p - step of one piece; g is scratch that holds the gradient. moments: 0, 1 (m) or 2 (m, v).
+// p - step of one piece; g is scratch that holds the gradient, `squares` the squares for v or
+// nothing. moments: 0, 1 (m) or 2 (m, v).
 template <typename Real>
-void update(const Coefficients& c, size_t moments, Piece<Real> g, Real* m_data, Real* v_data,
-            Piece<Real> p) {
+void update(const Coefficients& c, size_t moments, Piece<Real> g, const Real* squares, Real* m_data,
+            Real* v_data, Piece<Real> p) {
   const auto real = [](double value) { return static_cast<Real>(value); };
   if (c.shrink != 1) p *= real(c.shrink);
   if (c.decay != 0) g += real(c.decay) * p;
@@ -30,7 +31,11 @@ void update(const Coefficients& c, size_t moments, Piece<Real> g, Real* m_data, 
     return;
   }
   Piece<Real> v(v_data, g.size());
-  v = real(c.keep2) * v + real(c.add2) * g.square();
+  if (squares == nullptr)
+    v = real(c.keep2) * v + real(c.add2) * g.square();
+  else
+    v = real(c.keep2) * v +
+        real(c.add2) * Eigen::Map<const Eigen::Array<Real, Eigen::Dynamic, 1>>(squares, g.size());
   const auto denominator = v.sqrt() * real(c.inverse_root) + real(c.epsilon);
   if (c.on_gradient == 0)
     p -= real(c.on_moment) * m / denominator;
@@ -54,21 +59,34 @@ OptimizerState<Real> Optimizer<Real>::start(Index size) const {
 template <typename Real>
 void Optimizer<Real>::step(double rate, const Vector<Real>& gradient, OptimizerState<Real>& state,
                            Vector<Real>& parameters) const {
+  step(rate, gradient, {{0, parameters.size(), 1}}, nullptr, state, parameters);
+}
+
+template <typename Real>
+void Optimizer<Real>::step(double rate, const Vector<Real>& gradient,
+                           const std::vector<StepSegment>& segments, const Vector<Real>* squares,
+                           OptimizerState<Real>& state, Vector<Real>& parameters) const {
   const UpdateRule& rule = *rule_;
-  const Coefficients c = rule.prepare(settings_, rate, ++state.steps, state.mu_product);
+  const Coefficients plain = rule.prepare(settings_, rate, ++state.steps, state.mu_product);
   const auto moment = [&](size_t k, Index at) {
     return k < rule.moments ? state.moments[k].data() + at : nullptr;
   };
-  parallel_blocks(parameters.size(), kBlock, [&](Index begin, Index end) {
-    alignas(64) Real scratch[kPiece];
-    for (Index at = begin; at < end; at += kPiece) {
-      const Index size = std::min(kPiece, end - at);
-      Piece<Real> g(scratch, size);
-      g = gradient.segment(at, size).array();
-      update<Real>(c, rule.moments, g, moment(0, at), moment(1, at),
-                   Piece<Real>(parameters.data() + at, size));
-    }
-  });
+  for (const StepSegment& segment : segments) {
+    Coefficients c = plain;
+    c.rate *= segment.scale;
+    c.on_moment *= segment.scale;
+    c.on_gradient *= segment.scale;
+    parallel_blocks(segment.size, kBlock, [&](Index begin, Index end) {
+      alignas(64) Real scratch[kPiece];
+      for (Index at = segment.offset + begin; at < segment.offset + end; at += kPiece) {
+        const Index size = std::min(kPiece, segment.offset + end - at);
+        Piece<Real> g(scratch, size);
+        g = gradient.segment(at, size).array();
+        update<Real>(c, rule.moments, g, squares ? squares->data() + at : nullptr, moment(0, at),
+                     moment(1, at), Piece<Real>(parameters.data() + at, size));
+      }
+    });
+  }
 }
 
 template class Optimizer<float>;

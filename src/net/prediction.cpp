@@ -2,6 +2,7 @@
 #include "udv/net/prediction.hpp"
 
 #include "core/require.hpp"
+#include "udv/core/options.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace udv::net {
@@ -12,10 +13,14 @@ void choose_classes(Predictions& predictions) {
   const Index n = predictions.size();
   predictions.labels.resize(static_cast<size_t>(n));
   predictions.probabilities.resize(n);
+  predictions.class_probabilities.resizeLike(predictions.outputs);
   for (Index i = 0; i < n; ++i) {
     const auto scores = predictions.outputs.row(i);
     const double largest = scores.maxCoeff(&predictions.labels[static_cast<size_t>(i)]);
-    predictions.probabilities(i) = 1 / (scores.array() - largest).exp().sum();
+    auto shares = predictions.class_probabilities.row(i);
+    shares = (scores.array() - largest).exp();
+    predictions.probabilities(i) = 1 / shares.sum();
+    shares *= predictions.probabilities(i);
   }
 }
 
@@ -33,6 +38,8 @@ Predictions predictions_of(const Model<double>& model, const RowMatrix<double>& 
   Predictions predictions;
   predictions.task = model.preprocessing.task;
   predictions.class_names = model.preprocessing.classes;
+  if (predictions.task == Task::kRegression && model.preprocessing.outputs > 1)
+    predictions.target_names = comma_words(model.preprocessing.target);
   predictions.outputs = model.preprocessing.in_target_units(raw);
   for (Index i = 0; i < predictions.size(); ++i)
     require(predictions.outputs.row(i).allFinite(), name, ": row ", i + 1,

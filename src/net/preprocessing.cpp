@@ -3,80 +3,33 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "core/require.hpp"
 #include "io/names.hpp"
-#include "net/calendar.hpp"
-#include "net/missing.hpp"
+#include "net/column_reading.hpp"
 
 namespace udv::net {
 namespace {
 
 constexpr Index kFewestIdentifiers = 50;  // distinct texts that are taken for numbers of rows
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr Index kMostWords = 200;         // of a column with one feature for each
+constexpr Index kMostClasses = 10'000;
+constexpr double kClip = 3, kQuartiles = 1.349;  // distance of a normal distribution's quartiles
 
 bool contains(const std::vector<std::string>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// What the whole table says of a column.
-struct ColumnFacts {
-  ColumnKind kind = ColumnKind::kCategory;
-  Index distinct = 0, present = 0;
-  Index numbers = 0, first_word = -1;  // fields that are numbers; the first row where one is none
-};
-
-ColumnFacts facts_of(const io::TextTable& table, Index column) {
-  ColumnFacts facts;
-  std::set<std::string_view> values;
-  bool dates = true;
-  Date date;
-  for (Index row = 0; row < table.rows(); ++row) {
-    const std::string_view field = table.field(row, column);
-    values.insert(field);
-    if (is_missing(field)) continue;
-    ++facts.present;
-    // "nan" and "inf" count here, so that they are found and named later.
-    if (io::is_number(field))
-      ++facts.numbers;
-    else if (facts.first_word < 0)
-      facts.first_word = row;
-    dates = dates && parse_date(field, date);
-  }
-  facts.distinct = static_cast<Index>(values.size());
-  if (facts.present > 0 && facts.numbers == facts.present) facts.kind = ColumnKind::kNumber;
-  if (facts.present > 0 && dates) facts.kind = ColumnKind::kDate;
-  return facts;
-}
-
-// Most fields are numbers, but not all: a typing error, more often than not.
-void note_words_among_numbers(const io::TextTable& table, Index column, const ColumnFacts& facts,
-                              std::vector<std::string>& notes) {
-  const bool words = facts.kind == ColumnKind::kCategory && facts.first_word >= 0;
-  if (!words || 2 * facts.numbers < facts.present) return;
-  notes.push_back(message(table.where(facts.first_word, column), ": ",
-                          io::quoted(table.field(facts.first_word, column)),
-                          " found among numbers: the whole column is taken for words"));
-}
-
-// Every row another value: a text that names rows, or a number column called id.
+// Every row another value: a text that names rows, or a number column with the name of an index.
 bool numbers_rows(const io::TextTable& table, Index column, const ColumnFacts& facts) {
   if (facts.distinct < table.rows() || table.rows() < kFewestIdentifiers) return false;
-  const bool named_id =
-      io::detail::lower_case(table.columns()[static_cast<size_t>(column)]) == "id";
-  return facts.kind == ColumnKind::kCategory || (facts.kind == ColumnKind::kNumber && named_id);
-}
-
-double number_at(const io::TextTable& table, Index row, Index column) {
-  const std::string_view field = table.field(row, column);
-  if (is_missing(field)) return kMissing;
-  double value = 0;
-  require<IoError>(io::parse_number(field, value), table.where(row, column), ": ",
-                   io::quoted(field), " found, a finite number or NA expected");
-  return value;
+  const std::string name =
+      io::detail::lower_case(table.columns()[static_cast<size_t>(column)]);
+  const bool index = name == "id" || name.empty() || name == "index" || name.starts_with("unnamed:");
+  return facts.kind == ColumnKind::kCategory || (facts.kind == ColumnKind::kNumber && index);
 }
 
 double mean_of_present(const std::vector<double>& values) {
@@ -90,8 +43,22 @@ double mean_of_present(const std::vector<double>& values) {
 void fit_number(const io::TextTable& table, Index column, const std::vector<Index>& rows,
                 ColumnCoding& coding) {
   std::vector<double> values;
-  for (const Index row : rows) values.push_back(number_at(table, row, column));
+  for (const Index row : rows) values.push_back(number_at(table, row, column, coding.style));
   coding.fills = {mean_of_present(values)};
+}
+
+// Too many words for one column each: the commonest keep theirs, the others count as missing.
+void keep_commonest(std::map<std::string, Index>& counts) {
+  if (static_cast<Index>(counts.size()) <= kMostWords) return;
+  std::vector<std::pair<Index, std::string>> order;
+  for (const auto& [word, count] : counts) order.emplace_back(-count, word);
+  std::sort(order.begin(), order.end());
+  Index rest = 0;
+  for (size_t i = static_cast<size_t>(kMostWords); i < order.size(); ++i) {
+    rest += counts[order[i].second];
+    counts.erase(order[i].second);
+  }
+  counts[""] += rest;
 }
 
 void fit_categories(const io::TextTable& table, Index column, const std::vector<Index>& rows,
@@ -102,6 +69,7 @@ void fit_categories(const io::TextTable& table, Index column, const std::vector<
     if (is_missing(field) && options.missing == "mean") continue;
     ++counts[is_missing(field) ? std::string() : std::string(field)];
   }
+  if (options.encoding == "onehot") keep_commonest(counts);
   Index most = -1;
   for (const auto& [category, count] : counts) {
     if (count > most) {
@@ -122,11 +90,11 @@ void fit_date(const io::TextTable& table, Index column, const std::vector<Index>
   for (const DatePart& part : date_parts()) {
     std::set<int> found;
     for (Index row = 0; row < table.rows(); ++row)
-      if (parse_date(table.field(row, column), date)) found.insert(part.of(date));
+      if (parse_date_as(table.field(row, column), coding.style, date)) found.insert(part.of(date));
     if (found.size() < 2) continue;
     std::vector<double> values;
     for (const Index row : rows)
-      if (parse_date(table.field(row, column), date)) values.push_back(part.of(date));
+      if (parse_date_as(table.field(row, column), coding.style, date)) values.push_back(part.of(date));
     coding.parts.emplace_back(part.name);
     coding.fills.push_back(mean_of_present(values));
   }
@@ -138,7 +106,7 @@ void encode(const io::TextTable& table, Index row, Index column, const ColumnCod
   const std::string_view field = table.field(row, column);
   switch (coding.kind) {
     case ColumnKind::kNumber: {
-      const double value = number_at(table, row, column);
+      const double value = number_at(table, row, column, coding.style);
       out[0] = std::isnan(value) ? coding.fills[0] : value;
       break;
     }
@@ -155,7 +123,7 @@ void encode(const io::TextTable& table, Index row, Index column, const ColumnCod
     }
     case ColumnKind::kDate: {
       Date date;
-      const bool known = parse_date(field, date);
+      const bool known = parse_date_as(field, coding.style, date);
       require<IoError>(known || is_missing(field), table.where(row, column), ": ",
                        io::quoted(field), " found, a date (year-month-day hour:minute) expected");
       for (size_t p = 0; p < coding.parts.size(); ++p)
@@ -184,31 +152,28 @@ RowMatrix<double> raw_features(const Preprocessing& how, const io::TextTable& ta
   return X;
 }
 
-Index target_column(const io::TextTable& table, const std::string& target) {
-  const Index column = table.find(target);
-  std::string names;
-  for (const auto& name : table.columns()) names += (names.empty() ? "" : ", ") + name;
-  require<IoError>(column >= 0, table.name(), ": no column ", io::quoted(target),
-                   " for the target; its columns are ", names);
-  return column;
-}
-
-double target_at(const io::TextTable& table, Index row, Index column) {
+double target_at(const io::TextTable& table, Index row, Index column, const std::string& style) {
   double value = 0;
   const std::string_view field = table.field(row, column);
-  require<IoError>(io::parse_number(field, value), table.where(row, column), ": ",
+  require<IoError>(!is_missing(field), table.where(row, column), ": ", io::quoted(field),
+                   " found, a number expected (the target is missing in this row)");
+  require<IoError>(parse_number_as(field, style, value), table.where(row, column), ": ",
                    io::quoted(field),
                    " found, a number expected (the target; for classes set the option task to "
                    "classification)");
   return value;
 }
 
-RowMatrix<double> raw_targets(const io::TextTable& table, const std::string& target,
+RowMatrix<double> raw_targets(const io::TextTable& table, const Preprocessing& how,
                               const std::vector<Index>& rows) {
-  const Index column = target_column(table, target);
-  RowMatrix<double> Y(static_cast<Index>(rows.size()), 1);
-  for (size_t i = 0; i < rows.size(); ++i)
-    Y(static_cast<Index>(i), 0) = target_at(table, rows[i], column);
+  const std::vector<std::string> names = target_names(table, how.target);
+  RowMatrix<double> Y(static_cast<Index>(rows.size()), static_cast<Index>(names.size()));
+  for (size_t k = 0; k < names.size(); ++k) {
+    const Index column = table.find(names[k]);
+    for (size_t i = 0; i < rows.size(); ++i)
+      Y(static_cast<Index>(i), static_cast<Index>(k)) =
+          target_at(table, rows[i], column, how.target_style);
+  }
   return Y;
 }
 
@@ -222,6 +187,9 @@ std::vector<std::string> fit_classes(const io::TextTable& table, Index column) {
   require<IoError>(names.size() > 1, table.name(), ": column ",
                    io::quoted(table.columns()[static_cast<size_t>(column)]),
                    ": one class only, at least two expected");
+  require<IoError>(static_cast<Index>(names.size()) <= kMostClasses, table.name(), ": column ",
+                   io::quoted(table.columns()[static_cast<size_t>(column)]), ": ", names.size(),
+                   " classes found, at most ", kMostClasses, " expected");
   std::vector<std::string> sorted(names.begin(), names.end());
   // 2 before 10 where all names are numbers.
   double number = 0;
@@ -242,10 +210,54 @@ void require_columns(const io::TextTable& table, const std::vector<std::string>&
 }
 
 template <typename Real>
-RowMatrix<Real> scaled(const RowMatrix<double>& values, const Affine& how) {
-  return ((values.rowwise() - how.offset.transpose()).array().rowwise() *
-          how.factor.transpose().array())
-      .template cast<Real>();
+RowMatrix<Real> scaled(RowMatrix<double> values, const Affine& how) {
+  apply(how, values);
+  return values.template cast<Real>();
+}
+
+// The value below which this share of the sorted values lies, between neighbours in proportion.
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+void fit_robust(const RowMatrix<double>& X, Index j, Affine& how) {
+  std::vector<double> sorted(static_cast<size_t>(X.rows()));
+  for (Index i = 0; i < X.rows(); ++i) sorted[static_cast<size_t>(i)] = X(i, j);
+  std::sort(sorted.begin(), sorted.end());
+  how.offset(j) = quantile(sorted, 0.5);
+  double spread = (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / kQuartiles;
+  if (!(spread > 0)) spread = (sorted.back() - sorted.front()) / 2;
+  if (spread > 0) how.factor(j) = 1 / spread;
+  how.clip(j) = kClip;
+}
+
+// One feature per word is centred and keeps its size.
+void centre_words(const Preprocessing& how, const RowMatrix<double>& X, Affine& scaling) {
+  Index at = 0;
+  for (const ColumnCoding& coding : how.columns) {
+    const Index count = coding.features();
+    if (coding.kind == ColumnKind::kCategory && coding.onehot)
+      for (Index j = at; j < at + count; ++j) {
+        scaling.offset(j) = X.col(j).mean();
+        scaling.factor(j) = 1;
+        scaling.clip(j) = 0;
+      }
+    at += count;
+  }
+}
+
+// "columns 'a', 'b' and 12 more are constant: left out".
+void note_constant(const std::vector<std::string>& names, std::vector<std::string>& notes) {
+  constexpr size_t kShown = 5;
+  if (names.empty()) return;
+  std::string text = names.size() == 1 ? "column " : "columns ";
+  for (size_t i = 0; i < std::min(kShown, names.size()); ++i)
+    text += message(i == 0 ? "" : ", ", io::quoted(names[i]));
+  if (names.size() > kShown) text += message(" and ", names.size() - kShown, " more");
+  notes.push_back(text + (names.size() == 1 ? " is" : " are") + " constant: left out");
 }
 
 }  // namespace
@@ -260,7 +272,7 @@ void TableOptions::validate() const {
   };
   one_of("encoding", encoding, {"label", "onehot"});
   one_of("missing", missing, {"category", "mean"});
-  one_of("scaling", scaling, {"minmax", "standard", "none"});
+  one_of("scaling", scaling, {"robust", "minmax", "standard", "none"});
   one_of("target scaling", target_scaling, {"minmax", "standard", "none"});
 }
 
@@ -271,12 +283,17 @@ Index ColumnCoding::features() const {
 
 Affine fit_scaling(const std::string& name, const RowMatrix<double>& X) {
   const Index d = X.cols();
-  Affine how{Vector<double>::Zero(d), Vector<double>::Ones(d)};
+  Affine how{Vector<double>::Zero(d), Vector<double>::Ones(d), {}};
   if (name == "none") return how;
-  const bool standard = name == "standard";
-  require(standard || name == "minmax", "scaling '", name,
-          "' found, one of minmax, standard, none expected");
+  const bool standard = name == "standard", robust = name == "robust";
+  require(standard || robust || name == "minmax", "scaling '", name,
+          "' found, one of robust, minmax, standard, none expected");
+  if (robust) how.clip = Vector<double>::Zero(d);
   for (Index j = 0; j < d; ++j) {
+    if (robust) {
+      fit_robust(X, j, how);
+      continue;
+    }
     const auto x = X.col(j).array();
     how.offset(j) = standard ? x.mean() : x.minCoeff();
     const double spread =
@@ -286,52 +303,94 @@ Affine fit_scaling(const std::string& name, const RowMatrix<double>& X) {
   return how;
 }
 
+template <typename Real>
+void apply(const Affine& how, RowMatrix<Real>& X) {
+  using Row = Eigen::Array<Real, 1, Eigen::Dynamic>;
+  const Row offset = how.offset.transpose().cast<Real>(), factor = how.factor.transpose().cast<Real>();
+  // z / sqrt(1 + (z / clip)^2), with 1 / clip = 0 where nothing is clipped.
+  const Row inverse = how.clip.transpose().array().unaryExpr([](double c) { return c > 0 ? 1 / c : 0.0; }).template cast<Real>();
+  for (Index i = 0; i < X.rows(); ++i) {
+    auto row = X.row(i).array();
+    row = (row - offset) * factor;
+    if (inverse.size() > 0) row /= (1 + (row * inverse).square()).sqrt();
+  }
+}
+
+namespace {
+
+// How one column becomes features; nothing where it is left out.
+std::optional<ColumnCoding> code_column(const io::TextTable& table, Index column,
+                                        const std::vector<Index>& training,
+                                        const TableOptions& options, const ColumnFacts& facts,
+                                        std::vector<std::string>& notes) {
+  ColumnCoding coding;
+  coding.column = table.columns()[static_cast<size_t>(column)];
+  coding.kind = facts.kind;
+  coding.style = facts.style;
+  note_reading(table, column, facts, notes);
+  if (numbers_rows(table, column, facts) && !contains(options.keep, coding.column)) {
+    notes.push_back(message("column ", io::quoted(coding.column),
+                            " numbers the rows: left out (option keep uses it)"));
+    return std::nullopt;
+  }
+  if (facts.kind == ColumnKind::kNumber) fit_number(table, column, training, coding);
+  if (facts.kind == ColumnKind::kCategory) fit_categories(table, column, training, options, coding);
+  if (facts.kind == ColumnKind::kDate) fit_date(table, column, training, coding);
+  if (coding.features() == 0) {
+    notes.push_back(message("column ", io::quoted(coding.column), " says nothing: left out"));
+    return std::nullopt;
+  }
+  return coding;
+}
+
+void fit_target(const io::TextTable& table, const std::vector<Index>& training,
+                const TableOptions& options, Preprocessing& how) {
+  const std::vector<std::string> names = target_names(table, how.target);
+  const Index first = table.find(names[0]);
+  if (how.task == Task::kClassification) {
+    require<IoError>(names.size() == 1, table.name(), ": ", names.size(),
+                     " target columns found, one expected for classes");
+    how.classes = fit_classes(table, first);
+    how.outputs = static_cast<Index>(how.classes.size());
+    return;
+  }
+  const ColumnFacts facts = facts_of(table, first);
+  if (facts.kind == ColumnKind::kNumber) how.target_style = facts.style;
+  how.targets = fit_scaling(options.target_scaling, raw_targets(table, how, training));
+  how.outputs = static_cast<Index>(names.size());
+}
+
+}  // namespace
+
 Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& training,
                         const TableOptions& options, std::vector<std::string>& notes) {
   options.validate();
   Preprocessing how;
   how.task = options.task;
   how.target = options.target;
-  const Index target = target_column(table, options.target);
+  const std::vector<std::string> targets = target_names(table, options.target);
   require_columns(table, options.drop);
   require_columns(table, options.keep);
+  std::vector<std::string> constant;
   for (Index column = 0; column < static_cast<Index>(table.columns().size()); ++column) {
     const std::string& name = table.columns()[static_cast<size_t>(column)];
-    if (column == target || contains(options.drop, name)) continue;
+    if (contains(targets, name) || contains(options.drop, name)) continue;
     const ColumnFacts facts = facts_of(table, column);
     if (facts.distinct == 1) {
-      notes.push_back(message("column ", io::quoted(name), " is constant: left out"));
+      constant.push_back(name);
       continue;
     }
-    note_words_among_numbers(table, column, facts, notes);
-    if (numbers_rows(table, column, facts) && !contains(options.keep, name)) {
-      notes.push_back(message("column ", io::quoted(name),
-                              " numbers the rows: left out (option keep uses it)"));
-      continue;
-    }
-    ColumnCoding coding;
-    coding.column = name;
-    coding.kind = facts.kind;
-    if (facts.kind == ColumnKind::kNumber) fit_number(table, column, training, coding);
-    if (facts.kind == ColumnKind::kCategory)
-      fit_categories(table, column, training, options, coding);
-    if (facts.kind == ColumnKind::kDate) fit_date(table, column, training, coding);
-    if (coding.features() == 0) {
-      notes.push_back(message("column ", io::quoted(name), " says nothing: left out"));
-      continue;
-    }
-    how.inputs += coding.features();
-    how.columns.push_back(std::move(coding));
+    auto coding = code_column(table, column, training, options, facts, notes);
+    if (!coding) continue;
+    how.inputs += coding->features();
+    how.columns.push_back(std::move(*coding));
   }
+  note_constant(constant, notes);
   require<IoError>(how.inputs > 0, table.name(), ": no column left besides the target");
-  how.features = fit_scaling(options.scaling, raw_features(how, table, training));
-  if (how.task == Task::kClassification) {
-    how.classes = fit_classes(table, target);
-    how.outputs = static_cast<Index>(how.classes.size());
-  } else {
-    how.targets = fit_scaling(options.target_scaling, raw_targets(table, how.target, training));
-    how.outputs = 1;
-  }
+  const RowMatrix<double> X = raw_features(how, table, training);
+  how.features = fit_scaling(options.scaling, X);
+  if (options.scaling == "robust") centre_words(how, X, how.features);
+  fit_target(table, training, options, how);
   return how;
 }
 
@@ -348,11 +407,11 @@ Dataset<Real> Preprocessing::dataset_of(const io::TextTable& table,
   data.task = task;
   data.X = features_of<Real>(table, rows);
   if (task == Task::kRegression) {
-    data.Y = scaled<Real>(raw_targets(table, target, rows), targets);
+    data.Y = scaled<Real>(raw_targets(table, *this, rows), targets);
     return data;
   }
   data.classes = outputs;
-  const Index column = target_column(table, target);
+  const Index column = table.find(target_names(table, target)[0]);
   for (const Index row : rows) {
     const std::string_view field = table.field(row, column);
     const auto at = std::find(classes.begin(), classes.end(), field);
@@ -377,6 +436,7 @@ RowMatrix<double> Preprocessing::in_target_units(const RowMatrix<Real>& values) 
                                                             const std::vector<Index>&) const; \
   template Dataset<Real> Preprocessing::dataset_of<Real>(const io::TextTable&,                \
                                                          const std::vector<Index>&) const;    \
+  template void apply(const Affine&, RowMatrix<Real>&);                                      \
   template RowMatrix<double> Preprocessing::in_target_units<Real>(const RowMatrix<Real>&) const;
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

@@ -108,7 +108,7 @@ struct Pruning<Real>::Parts {
 
   Network<Real> shell(Index r) const {
     return Network<Real>(variant(), {network.sizes().inputs, r, network.sizes().outputs},
-                         network.bias());
+                         network.biases());
   }
 
   // U' = B_r / s, D' = s, V' = V P_r; U V has no D: U' = B_r.
@@ -154,6 +154,8 @@ template <typename Real>
 Pruning<Real>::Pruning(const Network<Real>& network, bool whole_neurons) {
   require(network.variant().has_hidden(), "prune: a ", network.variant().name,
           " network has no hidden neurons");
+  require(network.sizes().deeper.empty(), "prune: a network of ", to_string(network.sizes()),
+          " found, one hidden layer expected");
   auto parts = std::make_unique<Parts>(network);
   parts->relu = network.variant().has(LayerKind::kRelu);
   parts->svd = !parts->relu && !whole_neurons;
@@ -213,7 +215,7 @@ const Vector<double>& Pruning<Real>::sizes() const {
 template <typename Real>
 Index Pruning<Real>::parameters(Index r) const {
   const Sizes& sizes = parts_->network.sizes();
-  const Index biases = parts_->network.bias() ? r + sizes.outputs : 0;
+  const Index biases = (parts_->network.find("U.bias") ? r : 0) + parts_->head.bias.size();
   const bool diagonal = parts_->variant().has(LayerKind::kDiagonal);
   return r * (sizes.inputs + sizes.outputs + (diagonal ? 1 : 0)) + biases;
 }
@@ -241,12 +243,14 @@ template <typename Real>
 std::optional<Network<Real>> Pruning<Real>::collapse() const {
   if (!parts_->svd) return std::nullopt;
   const Sizes sizes{parts_->network.sizes().inputs, 0, parts_->network.sizes().outputs};
-  Network<Real> dense(variant_named("single"), sizes, parts_->network.bias());
+  Network<Real> dense(variant_named("single"), sizes, parts_->network.biases());
   const RowMatrix<double> W = product(parts_->VP, parts_->B);  // c x (d + 1)
   dense.at(*dense.find("W.weight")) = W.leftCols(sizes.inputs).template cast<Real>();
-  if (dense.bias())
-    dense.at(*dense.find("W.bias")) =
-        (W.rightCols(1) + parts_->head.bias).transpose().template cast<Real>();
+  if (const ParameterBlock* bias = dense.find("W.bias")) {
+    Vector<double> sum = W.rightCols(1);
+    if (parts_->head.bias.size() > 0) sum += parts_->head.bias;
+    dense.at(*bias) = sum.transpose().template cast<Real>();
+  }
   return dense;
 }
 

@@ -100,14 +100,14 @@ Index choose_rank(const std::string& name, const PruneBudget& budget, const Mode
 template <typename Real>
 TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real>& parts,
                              const RetrainOptions& how) {
-  TrainOptions options;
+  TrainOptions options = TrainOptions::paper();
   options.variant = network.variant().name;
   options.optimizer = how.optimizer;
   options.learning_rate = how.learning_rate;
   options.epochs = how.epochs;
   options.batch = std::min(kBatch, parts.training.size());
   options.hidden = network.sizes().hidden;
-  options.bias = network.bias();
+  options.bias = network.biases();
   options.seed = how.seed;
   return options;
 }

@@ -10,23 +10,35 @@
 namespace udv::net {
 namespace {
 
-using Rule = double (*)(const Schedule&, double epoch, double epochs);
+constexpr double kRootSteps = 100;
 
-double cosine(const Schedule&, double epoch, double epochs) {
-  return (1 + std::cos(std::numbers::pi * epoch / epochs)) / 2;
+using Rule = double (*)(const Schedule&, const Moment&);
+
+double half_wave(Index at, Index end) {
+  return (1 + std::cos(std::numbers::pi * static_cast<double>(at) / static_cast<double>(end))) / 2;
 }
-double constant(const Schedule&, double, double) {
+double cosine(const Schedule&, const Moment& moment) {
+  return half_wave(moment.epoch, moment.epochs);
+}
+double constant(const Schedule&, const Moment&) {
   return 1;
 }
-double step(const Schedule& schedule, double epoch, double) {
-  return std::pow(schedule.factor, std::floor(epoch / static_cast<double>(schedule.length)));
+double step(const Schedule& schedule, const Moment& moment) {
+  return std::pow(schedule.factor, std::floor(static_cast<double>(moment.epoch) /
+                                              static_cast<double>(schedule.length)));
+}
+double root(const Schedule&, const Moment& moment) {
+  return std::sqrt(kRootSteps / (static_cast<double>(moment.step) + kRootSteps));
+}
+double cosine_step(const Schedule&, const Moment& moment) {
+  return half_wave(moment.step, moment.steps);
 }
 
 struct Entry {
   std::string_view name;
   Rule rule;
 };
-constexpr Entry kSchedules[] = {{"cosine", cosine}, {"constant", constant}, {"step", step}};
+constexpr Entry kSchedules[] = {{"cosine", cosine}, {"constant", constant}, {"step", step}, {"root", root}, {"cosine-step", cosine_step}};
 
 Rule rule_named(std::string_view name) {
   return entry_named("schedule", kSchedules, name).rule;
@@ -38,8 +50,12 @@ std::string schedule_names() {
   return names_of(kSchedules);
 }
 
+double Schedule::rate(double base, const Moment& moment) const {
+  return base * rule_named(name)(*this, moment);
+}
+
 double Schedule::rate(double base, Index epoch, Index epochs) const {
-  return base * rule_named(name)(*this, static_cast<double>(epoch), static_cast<double>(epochs));
+  return rate(base, {epoch, epochs, 0, 1});
 }
 
 void Schedule::validate() const {

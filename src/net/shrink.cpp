@@ -16,7 +16,7 @@ template <typename Real>
 void replace(const HeadArrays& weights, const std::vector<HeadArrays>& moments,
              Network<Real>& network, OptimizerState<Real>& state) {
   const Sizes sizes{network.sizes().inputs, weights.U.rows(), network.sizes().outputs};
-  Network<Real> smaller(network.variant(), sizes, network.bias());
+  Network<Real> smaller(network.variant(), sizes, network.biases());
   pack(weights, smaller, smaller.parameters());
   for (size_t k = 0; k < moments.size(); ++k) pack(moments[k], smaller, state.moments[k]);
   network = std::move(smaller);

@@ -8,8 +8,9 @@ namespace udv::net {
 // Found by the archive through their arguments.
 template <typename Archive>
 void fields(Archive& archive, EpochRecord& r) {
-  archive(r.epoch, r.seconds, r.train_loss, r.test_loss, r.test_accuracy, r.learning_rate,
-          r.live_width, r.effective_rank);
+  archive(r.epoch, r.step, r.seconds, r.train_loss, r.test_loss, r.test_accuracy,
+          r.validation_loss, r.validation_accuracy, r.learning_rate, r.live_width,
+          r.effective_rank);
 }
 
 template <typename Archive, typename Real>
@@ -19,7 +20,8 @@ void fields(Archive& archive, OptimizerState<Real>& s) {
 
 template <typename Archive, typename Real>
 void fields(Archive& archive, TrainState<Real>& s) {
-  archive(s.epoch, s.batch, s.loss_sum, s.seconds, s.hidden, s.parameters, s.optimizer, s.history);
+  archive(s.epoch, s.batch, s.loss_sum, s.samples, s.seconds, s.hidden, s.parameters, s.optimizer,
+          s.average, s.best, s.best_objective, s.best_step, s.next_look, s.history);
 }
 
 namespace {

@@ -7,7 +7,11 @@
 
 #include "core/require.hpp"
 #include "core/sums.hpp"
+#include "net/cross_validation.hpp"
+#include "net/relative_steps.hpp"
+#include "net/scores.hpp"
 #include "net/shrink.hpp"
+#include "net/temperature.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 #include "udv/net/head.hpp"
@@ -17,10 +21,11 @@
 namespace udv::net {
 namespace {
 
-constexpr Index kPiece = 512;  // rows of one piece of an evaluation
 constexpr Index kMostWeights = Index{1} << 31;
+constexpr Index kAverageBlock = 1 << 15;
 constexpr double kLookSeconds = 0.05;   // between two looks at the clock, about
 constexpr double kSpectrumShare = 0.2;  // of an epoch's work may go into the spectrum of UD
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 using Clock = std::chrono::steady_clock;
 
@@ -31,43 +36,36 @@ Index spectrum_interval(Index width, Index inputs, Index samples) {
   return std::max<Index>(1, static_cast<Index>(std::ceil(10 * m * m / work)));
 }
 
-// Loss and accuracy, piece by piece; the workspace has room for one.
-template <typename Real>
-Score score_of(const Network<Real>& network, const Dataset<Real>& data,
-               typename Network<Real>::Workspace& work) {
-  Score sum;
-  for (Index begin = 0; begin < data.size(); begin += kPiece) {
-    const Index count = std::min(kPiece, data.size() - begin);
-    const Rows<Real> outputs = network.forward(data.X.middleRows(begin, count), work);
-    Rows<Real> slopes = work.gradients.back().topRows(count);
-    if (data.task == Task::kRegression) {
-      const auto targets = data.Y.middleRows(begin, count);
-      sum.loss += static_cast<double>(count) * mean_squared_error<Real>(outputs, targets, slopes);
-    } else {
-      const std::int32_t* const labels = data.labels.data() + begin;
-      sum.loss += static_cast<double>(count) * cross_entropy<Real>(outputs, labels, slopes);
-      sum.accuracy += static_cast<double>(num_correct<Real>(outputs, labels));
-    }
-  }
-  const auto n = static_cast<double>(data.size());
-  return {sum.loss / n, sum.accuracy / n};
+// The step after t at which the validation part is looked at: max(t + 25, 1.05 t).
+Index next_look_after(Index step) {
+  return std::max(step + 25, static_cast<Index>(1.05 * static_cast<double>(step)));
 }
 
-// Before the network shrinks; 0 where it has no hidden neurons.
-template <typename Real>
-Index hidden_width(const Dataset<Real>& training, const TrainOptions& options) {
-  if (!variant_named(options.variant).has_hidden()) return 0;
-  return options.hidden > 0 ? options.hidden
-                            : default_hidden(training.X.cols(), training.outputs(),
-                                             training.task == Task::kClassification);
+// Nothing better for so long that nothing better will come.
+bool has_ended(Index step, Index best) {
+  return step > 2 * best + 1000;
 }
 
+template <typename Real>
+LossSettings loss_settings(const Dataset<Real>& training, const TrainOptions& options) {
+  LossSettings settings;
+  if (training.task == Task::kRegression) return settings;
+  settings.smoothing = options.smoothing;
+  if (options.balance)
+    settings.class_weights = balanced_weights(training.labels, training.classes);
+  return settings;
+}
+
+/// One run of resolved options. With the paper's preset every epoch ends with a look at the test
+/// part; otherwise the validation part is looked at, now and then, through the running average of
+/// the weights, and the test part once at the end.
 template <typename Real>
 class Trainer {
  public:
-  Trainer(const Dataset<Real>& training, const Dataset<Real>& test, const TrainOptions& options,
-          const TrainHooks<Real>& hooks)
+  Trainer(const Dataset<Real>& training, const Dataset<Real>& validation,
+          const Dataset<Real>& test, const TrainOptions& options, const TrainHooks<Real>& hooks)
       : training_(training),
+        validation_(validation),
         test_(test),
         options_(options),
         hooks_(hooks),
@@ -75,9 +73,12 @@ class Trainer {
                                       : std::optional(train_state_from_bytes<Real>(hooks.resume))),
         batch_size_(options.batch > 0 ? options.batch : training.size()),
         batches_((training.size() + batch_size_ - 1) / batch_size_),
+        steps_(options.num_steps(training.size())),
+        loss_(loss_settings(training, options)),
         rule_(options.optimizer, options.rule),
-        network_(variant_named(options.variant), sizes(), options.bias),
-        work_(network_.workspace(std::max(batch_size_, std::min(kPiece, test.size())))) {
+        relative_(options.optimizer == "relative"),
+        network_(variant_named(options.variant), sizes(), *options.bias),
+        work_(network_.workspace(std::max(batch_size_, evaluation_rows()))) {
     batch_.task = training.task;
     batch_.classes = training.classes;
     batch_.X.resize(batch_size_, training.X.cols());
@@ -88,28 +89,32 @@ class Trainer {
   TrainResult<Real> run() {
     const FlushToZero flush;
     begin();
-    while (stop_ == TrainStop::kDone && state_.epoch < options_.epochs) run_epoch();
+    while (stop_ == TrainStop::kDone && !finished()) {
+      take_step();
+      if (stop_ == TrainStop::kDone || stop_ == TrainStop::kDiverged) after_step();
+    }
     state_.seconds = seconds();
     if (hooks_.save && (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit)) {
       state_.parameters = network_.parameters();
       state_.hidden = network_.sizes().hidden;
       hooks_.save(to_bytes(state_));
     }
-    TrainResult<Real> result{std::move(network_), std::move(state_.history), stop_};
-    average(result);
-    result.seconds = state_.seconds;
-    result.steps = state_.optimizer.steps;
-    return result;
+    return options_.is_paper() ? paper_result() : kept_result();
   }
 
  private:
-  Index first_hidden() const { return hidden_width(training_, options_); }
+  bool paper() const { return options_.is_paper(); }
+  bool validated() const { return validation_.size() > 0; }
+  Index evaluation_rows() const {
+    return std::min(kScorePiece, std::max(validation_.size(), test_.size()));
+  }
 
   Sizes sizes() const {
-    const Index hidden = resumed_ ? resumed_->hidden : first_hidden();
-    require(hidden <= first_hidden() && (hidden > 0 || first_hidden() == 0), "checkpoint: ", hidden,
-            " neurons found, 1 to ", first_hidden(), " expected");
-    return {training_.X.cols(), hidden, training_.outputs()};
+    const Index first = variant_named(options_.variant).has_hidden() ? options_.hidden : 0;
+    const Index hidden = resumed_ ? resumed_->hidden : first;
+    require(hidden <= first && (hidden > 0 || first == 0), "checkpoint: ", hidden,
+            " neurons found, 1 to ", first, " expected");
+    return {training_.X.cols(), hidden, training_.outputs(), options_.deeper};
   }
 
   void begin() {
@@ -118,11 +123,16 @@ class Trainer {
       check_state();
       network_.parameters() = state_.parameters;
     } else {
-      initialise(network_, options_.initialisation, options_.seed);
+      if (options_.initialisation == "relative")
+        initialise_relative(network_, training_, loss_, options_.seed);
+      else
+        initialise(network_, options_.initialisation, options_.seed);
       state_.optimizer = rule_.start(network_.num_parameters());
+      state_.next_look = next_look_after(0);
+      state_.best_objective = std::numeric_limits<double>::infinity();
     }
     gradient_.resize(network_.num_parameters());
-    const Index width = std::max(first_hidden(), network_.sizes().outputs);
+    const Index width = std::max(options_.hidden, network_.sizes().outputs);
     spectrum_interval_ = spectrum_interval(width, training_.X.cols(), training_.size());
   }
 
@@ -137,32 +147,77 @@ class Trainer {
     for (const auto& moment : state_.optimizer.moments)
       require(moment.size() == size, "checkpoint: a moment of size ", moment.size(), " found, ",
               size, " expected");
-    require(state_.epoch >= 0 && state_.epoch <= options_.epochs && state_.batch >= 0 &&
-                state_.batch <= batches_,
+    for (const Vector<Real>* weights : {&state_.average, &state_.best})
+      require(weights->size() == 0 || (!paper() && weights->size() == size),
+              "checkpoint: averaged weights of size ", weights->size(), " found, ", size,
+              " expected");
+    require(state_.epoch >= 0 && state_.batch >= 0 && state_.batch <= batches_ &&
+                (!paper() || state_.epoch <= options_.epochs) && state_.best_step >= 0 &&
+                state_.optimizer.steps >= 0,
             "checkpoint: epoch ", state_.epoch, " and batch ", state_.batch, " found");
   }
 
-  void run_epoch() {
+  bool finished() const {
+    if (paper()) return state_.epoch >= options_.epochs;
+    const Index step = state_.optimizer.steps;
+    const bool early = validated() && !options_.is_strong() && has_ended(step, state_.best_step);
+    return step >= steps_ || early;
+  }
+
+  // The order of the samples is drawn anew in every epoch.
+  void take_order() {
+    if (order_epoch_ == state_.epoch) return;
     const auto stream = kStreamBatches + 16 * static_cast<std::uint64_t>(state_.epoch);
     order_ = Random(options_.seed, stream).permutation(training_.size());
-    rate_ = options_.schedule.rate(options_.learning_rate, state_.epoch, options_.epochs);
-    while (stop_ == TrainStop::kDone && state_.batch < batches_) take_step();
-    if (stop_ == TrainStop::kDone || stop_ == TrainStop::kDiverged) end_epoch();
+    order_epoch_ = state_.epoch;
   }
 
   void take_step() {
+    take_order();
     const Index first = state_.batch * batch_size_;
     const Index count = std::min(batch_size_, training_.size() - first);
     training_.gather(order_.data() + first, count, batch_);
     const ConstRows<Real> X = batch_.X.topRows(count);
     const Rows<Real> outputs = network_.forward(X, work_);
-    const double value = loss<Real>(outputs, batch_, work_.gradients.back().topRows(count));
+    const double value = loss<Real>(outputs, batch_, work_.gradients.back().topRows(count), loss_);
     network_.backward(X, work_, gradient_);
-    rule_.step(rate_, gradient_, state_.optimizer, network_.parameters());
-    network_.project();
+    rate_ = options_.schedule.rate(
+        options_.learning_rate,
+        {state_.epoch, std::max<Index>(1, options_.epochs), state_.optimizer.steps, steps_});
+    update();
     state_.loss_sum += value * static_cast<double>(count);
+    state_.samples += count;
     ++state_.batch;
     stop_ = std::isfinite(value) ? look(value) : TrainStop::kDiverged;
+  }
+
+  void update() {
+    if (!relative_) {
+      rule_.step(rate_, gradient_, state_.optimizer, network_.parameters());
+    } else {
+      const bool shared = options_.is_strong();
+      if (shared) share_squares(network_, gradient_, squares_);
+      rule_.step(rate_, gradient_, relative_segments(network_), shared ? &squares_ : nullptr,
+                 state_.optimizer, network_.parameters());
+    }
+    network_.project();
+    if (*options_.average) update_average();
+  }
+
+  // A_mean += 9 / (t + 9) (A - A_mean), t = 0, 1, ...: about the last tenth counts. It stays in the
+  // balls, which are convex.
+  void update_average() {
+    const Index t = state_.optimizer.steps - 1;
+    const Vector<Real>& now = network_.parameters();
+    if (t == 0) {
+      state_.average = now;
+      return;
+    }
+    const auto share = static_cast<Real>(9 / (static_cast<double>(t) + 9));
+    parallel_blocks(now.size(), kAverageBlock, [&](Index begin, Index end) {
+      auto mean = state_.average.segment(begin, end - begin);
+      mean += share * (now.segment(begin, end - begin) - mean);
+    });
   }
 
   // Asks the observer, but not more often than it makes sense.
@@ -191,25 +246,80 @@ class Trainer {
     }
   }
 
-  void end_epoch() {
-    const bool last = state_.epoch + 1 == options_.epochs;
+  void after_step() {
+    const bool epoch_ends = state_.batch == batches_;
+    if (epoch_ends) {
+      ++state_.epoch;
+      state_.batch = 0;
+    }
+    const Index step = state_.optimizer.steps;
+    const bool diverged = stop_ == TrainStop::kDiverged;
+    if (paper()) {
+      if (epoch_ends || diverged) end_epoch(epoch_ends);
+    } else if (step >= state_.next_look || step >= steps_ || diverged) {
+      look_at_validation();
+    }
+  }
+
+  EpochRecord record_now() const {
     EpochRecord record;
-    record.epoch = ++state_.epoch;
-    record.train_loss = state_.loss_sum / static_cast<double>(training_.size());
-    const Score score = score_of(network_, test_, work_);
-    record.test_loss = score.loss;
-    record.test_accuracy = score.accuracy;
+    record.epoch = state_.epoch;
+    record.step = state_.optimizer.steps;
+    record.train_loss = state_.loss_sum / static_cast<double>(std::max<Index>(1, state_.samples));
+    record.test_loss = record.validation_loss = record.effective_rank = kNone;
     record.learning_rate = rate_;
     record.live_width = live_width(network_);
-    record.effective_rank = last || record.epoch % spectrum_interval_ == 0
-                                ? effective_rank(quick_spectrum(network_))
-                                : std::numeric_limits<double>::quiet_NaN();
+    return record;
+  }
+
+  void keep(EpochRecord record) {
     record.seconds = seconds();
     state_.history.push_back(record);
-    state_.batch = 0;
     state_.loss_sum = 0;
-    if (!std::isfinite(record.test_loss)) stop_ = TrainStop::kDiverged;
+    state_.samples = 0;
     if (hooks_.epoch && stop_ == TrainStop::kDone) hooks_.epoch(record, network_);
+  }
+
+  void look_at_validation() {
+    EpochRecord record = record_now();
+    record.epoch = state_.optimizer.steps / batches_;
+    state_.next_look = next_look_after(state_.optimizer.steps);
+    if (validated() && stop_ == TrainStop::kDone) {
+      exchange_average();
+      const Score score = score_of(network_, validation_, work_);
+      exchange_average();
+      record.validation_loss = score.loss;
+      record.validation_accuracy = score.accuracy;
+      note_best(objective_of(score, options_.metric, training_.task));
+    }
+    keep(record);
+  }
+
+  // Ties go to the later one. Who wants the strongest low rank needs the last steps.
+  void note_best(double objective) {
+    if (!(objective <= state_.best_objective) && !options_.is_strong()) return;
+    state_.best_objective = objective;
+    state_.best_step = state_.optimizer.steps;
+    state_.best = *options_.average ? state_.average : network_.parameters();
+  }
+
+  void exchange_average() {
+    if (*options_.average) state_.average.swap(network_.parameters());
+  }
+
+  void end_epoch(bool whole) {
+    if (!whole) ++state_.epoch;  // diverged on the way
+    state_.batch = 0;
+    const bool last = state_.epoch == options_.epochs;
+    EpochRecord record = record_now();
+    const Score score = score_of(network_, test_, work_);
+    record.train_loss = state_.loss_sum / static_cast<double>(training_.size());
+    record.test_loss = score.loss;
+    record.test_accuracy = score.accuracy;
+    if (last || record.epoch % spectrum_interval_ == 0)
+      record.effective_rank = effective_rank(quick_spectrum(network_));
+    if (!std::isfinite(record.test_loss)) stop_ = TrainStop::kDiverged;
+    keep(record);
     if (options_.shrink && stop_ == TrainStop::kDone && !last) shrink();
   }
 
@@ -222,16 +332,50 @@ class Trainer {
     gradient_.resize(network_.num_parameters());
   }
 
-  void average(TrainResult<Real>& result) const {
+  TrainResult<Real> result_now() {
+    TrainResult<Real> result{.network = std::move(network_), .history = std::move(state_.history), .stop = stop_};
+    result.seconds = state_.seconds;
+    result.steps = result.best_step = state_.optimizer.steps;
+    result.options = options_;
+    return result;
+  }
+
+  TrainResult<Real> paper_result() {
+    TrainResult<Real> result = result_now();
     const auto& history = result.history;
-    if (history.empty())
-      result.test_loss = result.test_accuracy = std::numeric_limits<double>::quiet_NaN();
+    if (history.empty()) result.test_loss = result.test_accuracy = kNone;
     const auto wanted = static_cast<size_t>(options_.averaged_epochs(training_.task));
     const size_t count = std::min(wanted, history.size());
     for (size_t i = history.size() - count; i < history.size(); ++i) {
       result.test_loss += history[i].test_loss / static_cast<double>(count);
       result.test_accuracy += history[i].test_accuracy / static_cast<double>(count);
     }
+    return result;
+  }
+
+  // The best weights on the validation part, else the last ones; then the test part, once.
+  TrainResult<Real> kept_result() {
+    if (state_.best.size() > 0)
+      network_.parameters() = state_.best;
+    else if (state_.average.size() > 0)
+      network_.parameters() = state_.average;
+    double temperature = 1;
+    if (validated() && training_.task == Task::kClassification && stop_ != TrainStop::kDiverged)
+      temperature = fit_temperature(predict<Real>(network_, validation_.X), validation_.labels);
+    apply_temperature(network_, temperature);
+    const Score score = score_of(network_, test_, work_);
+    if (!state_.history.empty()) {
+      state_.history.back().test_loss = score.loss;
+      state_.history.back().test_accuracy = score.accuracy;
+      state_.history.back().effective_rank = effective_rank(quick_spectrum(network_));
+    }
+    const Index best = state_.best_step;
+    TrainResult<Real> result = result_now();
+    if (best > 0) result.best_step = best;
+    result.test_loss = score.loss;
+    result.test_accuracy = score.accuracy;
+    result.temperature = temperature;
+    return result;
   }
 
   double seconds() const {
@@ -240,17 +384,21 @@ class Trainer {
   }
 
   const Dataset<Real>& training_;
+  const Dataset<Real>& validation_;
   const Dataset<Real>& test_;
   const TrainOptions& options_;
   const TrainHooks<Real>& hooks_;
   std::optional<TrainState<Real>> resumed_;
-  Index batch_size_, batches_;
+  Index batch_size_, batches_, steps_;
+  LossSettings loss_;
   Optimizer<Real> rule_;
+  bool relative_;
   Network<Real> network_;
   typename Network<Real>::Workspace work_;
   Dataset<Real> batch_;
-  Vector<Real> gradient_;
+  Vector<Real> gradient_, squares_;
   std::vector<Index> order_;
+  Index order_epoch_ = -1;
   double rate_ = 0;
   TrainState<Real> state_;
   TrainStop stop_ = TrainStop::kDone;
@@ -259,36 +407,6 @@ class Trainer {
 };
 
 }  // namespace
-
-void TrainOptions::validate() const {
-  variant_named(variant);
-  Optimizer<double>(optimizer, rule);
-  schedule.validate();
-  require(learning_rate > 0 && std::isfinite(learning_rate), "train: learning rate is ",
-          learning_rate, ", a positive number expected");
-  require(epochs > 0, "train: epochs is ", epochs, ", at least 1 expected");
-  require(batch >= 0, "train: batch is ", batch, ", at least 0 expected");
-  require(hidden >= 0, "train: hidden is ", hidden, ", at least 0 expected");
-  require(average_last >= 0, "train: average_last is ", average_last, ", at least 0 expected");
-  require(rule.weight_decay >= 0 && std::isfinite(rule.weight_decay), "train: weight decay is ",
-          rule.weight_decay, ", a number of at least 0 expected");
-  require(rule.momentum >= 0 && rule.momentum < 1, "train: momentum is ", rule.momentum,
-          ", 0 <= momentum < 1 expected");
-  check_initialisation(initialisation);
-  require(shrink_tail > 0 && shrink_tail < 1, "train: shrink_tail is ", shrink_tail,
-          ", a number between 0 and 1 expected");
-  require(shrink_every > 0, "train: shrink_every is ", shrink_every, ", at least 1 expected");
-}
-
-Index TrainOptions::averaged_epochs(Task task) const {
-  if (average_last > 0) return average_last;
-  return task == Task::kRegression ? 20 : 3;
-}
-
-Index TrainOptions::num_steps(Index rows) const {
-  const Index size = batch > 0 ? batch : rows;
-  return epochs * ((rows + size - 1) / size);
-}
 
 std::string_view to_string(TrainStop stop) {
   switch (stop) {
@@ -313,36 +431,53 @@ void check_run(const std::string& name, const Dataset<Real>& training, const Dat
               test.task == training.task,
           name, ": the test part has ", test.X.cols(), " features and ", test.outputs(),
           " outputs, the training part ", training.X.cols(), " and ", training.outputs());
-  require(options.batch <= training.size(), name, ": ", training.size(),
-          " training rows found, at least one batch of ", options.batch, " expected");
-  const Index width = training.X.cols() + training.outputs();
-  const Index hidden = hidden_width(training, options);
-  require(hidden <= kMostWeights / width, name, ": a network of ", training.X.cols(), "-", hidden,
-          "-", training.outputs(), " has more than ", kMostWeights, " weights");
+  const TrainOptions used = options.resolved(shape_of(training));
+  require(used.batch <= training.size(), name, ": ", training.size(),
+          " training rows found, at least one batch of ", used.batch, " expected");
+  const Index hidden = variant_named(used.variant).has_hidden() ? used.hidden : 0;
+  const Index widest = std::max(training.X.cols(), training.outputs());
+  Index before = hidden;
+  bool small = hidden <= kMostWeights / (widest + 1);
+  for (const Index width : used.deeper) {
+    small = small && width <= kMostWeights / std::max<Index>(1, std::max(before, widest));
+    before = width;
+  }
+  require(small, name, ": a network of ",
+          to_string(Sizes{training.X.cols(), hidden, training.outputs(), used.deeper}),
+          " has more than ", kMostWeights, " weights");
+}
+
+template <typename Real>
+TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& validation,
+                        const Dataset<Real>& test, const TrainOptions& options,
+                        const TrainHooks<Real>& hooks) {
+  check_run("train", training, test, options);
+  TrainOptions used = options.resolved(shape_of(training));
+  const auto run = [](const Dataset<Real>& part, const Dataset<Real>& held_out,
+                      const TrainOptions& how) {
+    return Trainer<Real>(part, held_out, held_out, how, TrainHooks<Real>{}).run();
+  };
+  CrossValidation found;
+  if (!used.is_paper() && validation.size() == 0 && training.size() < kCrossRows &&
+      !used.is_strong() && training.size() >= kFolds && options.max_steps == 0) {
+    found = cross_validate<Real>(training, used, run);
+    used.max_steps = found.steps;
+  }
+  TrainResult<Real> result = Trainer<Real>(training, validation, test, used, hooks).run();
+  result.folds = found.folds;
+  if (found.folds > 0 && training.task == Task::kClassification) {
+    result.temperature = found.temperature;
+    apply_temperature(result.network, found.temperature);
+    const Score score = evaluate(result.network, test);
+    result.test_loss = score.loss;
+  }
+  return result;
 }
 
 template <typename Real>
 TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& test,
                         const TrainOptions& options, const TrainHooks<Real>& hooks) {
-  check_run("train", training, test, options);
-  return Trainer<Real>(training, test, options, hooks).run();
-}
-
-template <typename Real>
-RowMatrix<Real> predict(const Network<Real>& network, const ConstRows<Real>& X) {
-  RowMatrix<Real> outputs(X.rows(), network.sizes().outputs);
-  auto work = network.workspace(std::min(kPiece, X.rows()));
-  for (Index begin = 0; begin < X.rows(); begin += kPiece) {
-    const Index count = std::min(kPiece, X.rows() - begin);
-    outputs.middleRows(begin, count) = network.forward(X.middleRows(begin, count), work);
-  }
-  return outputs;
-}
-
-template <typename Real>
-Score evaluate(const Network<Real>& network, const Dataset<Real>& data) {
-  auto work = network.workspace(std::min(kPiece, data.size()));
-  return score_of(network, data, work);
+  return train(training, training.subset({}), test, options, hooks);
 }
 
 #define UDV_INSTANTIATE(Real)                                                             \
@@ -350,8 +485,9 @@ Score evaluate(const Network<Real>& network, const Dataset<Real>& data) {
                           const TrainOptions&);                                           \
   template TrainResult<Real> train(const Dataset<Real>&, const Dataset<Real>&,            \
                                    const TrainOptions&, const TrainHooks<Real>&);         \
-  template RowMatrix<Real> predict(const Network<Real>&, const ConstRows<Real>&);         \
-  template Score evaluate(const Network<Real>&, const Dataset<Real>&);
+  template TrainResult<Real> train(const Dataset<Real>&, const Dataset<Real>&,            \
+                                   const Dataset<Real>&, const TrainOptions&,             \
+                                   const TrainHooks<Real>&);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)
 #undef UDV_INSTANTIATE

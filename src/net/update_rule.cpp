@@ -42,6 +42,13 @@ Coefficients adam(const OptimizerSettings& s, double rate, Index step, double&) 
   return c;
 }
 
+// adam whose step is measured by the size of the parameters: see relative_steps.hpp.
+Coefficients relative(const OptimizerSettings& s, double rate, Index step, double& mu_product) {
+  Coefficients c = adam(s, rate, step, mu_product);
+  c.epsilon = 1e-12;  // gradients may be small, whatever the data are measured in
+  return c;
+}
+
 Coefficients adamw(const OptimizerSettings& s, double rate, Index step, double& mu_product) {
   Coefficients c = adam(s, rate, step, mu_product);
   c.decay = 0;
@@ -63,7 +70,8 @@ Coefficients nadam(const OptimizerSettings& s, double rate, Index step, double& 
   return c;
 }
 
-constexpr UpdateRule kRules[] = {{"adam", 2, adam},
+constexpr UpdateRule kRules[] = {{"relative", 2, relative},
+                                 {"adam", 2, adam},
                                  {"nadam", 2, nadam},
                                  {"mbgd", 0, plain},
                                  {"mbgdm", 1, momentum},

@@ -17,6 +17,7 @@ namespace udv::deep {
 
 struct FinetuneOptions {
   FinetuneOptions() {
+    training = net::TrainOptions::paper();
     training.epochs = 20;
     training.batch = 128;
   }

@@ -13,6 +13,7 @@ namespace udv::deep {
 /// x -> head((x - feature_offset) feature_factor) target_scale + target_offset; empty: left out.
 struct Scaling {
   Vector<double> feature_offset, feature_factor, target_scale, target_offset;
+  Vector<double> feature_inverse_clip{};  ///< z / sqrt(1 + (z inverse_clip)^2) after the factor
 };
 
 /// Writes the head as TorchScript, behind a TorchScript backbone where a file of one is given.

@@ -8,6 +8,7 @@
 #include "udv/jobs/model_input.hpp"
 #include "udv/net/dataset.hpp"
 #include "udv/net/files/model_file.hpp"
+#include "udv/net/metrics.hpp"
 
 namespace udv::jobs {
 
@@ -22,7 +23,9 @@ struct EvaluateResult {
   Index rows = 0;
   double loss = 0;                 ///< mean squared error of scaled targets, or cross entropy
   std::optional<double> accuracy;  ///< share of right labels; classification
-  std::optional<double> rmse;      ///< in the units of the target; regression with one target
+  std::optional<double> rmse;      ///< in the units of the target; regression
+  net::Metrics metrics;            ///< in the units of the target
+  std::vector<std::string> class_names;
 };
 
 /// Measures a trained network on data with targets: run.json. Throws IoError naming file and place.

@@ -11,6 +11,7 @@
 #include "udv/net/data_source.hpp"
 #include "udv/net/figures.hpp"
 #include "udv/net/files/model_file.hpp"
+#include "udv/net/metrics.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace udv::jobs {
@@ -26,6 +27,11 @@ struct TrainJobOptions {
   net::DataOptions source;
   net::TrainOptions training;
   bool float64 = false;  ///< double precision
+
+  /// The settings of the data that the preset asks for.
+  net::DataOptions data_options() const {
+    return training.is_paper() ? source.for_paper() : source;
+  }
 };
 UDV_EXPORT void describe(OptionTable& table, TrainJobOptions& options);
 
@@ -39,8 +45,16 @@ struct TrainJobResult {
   std::vector<net::EpochRecord> history;
   net::Task task = net::Task::kRegression;
   net::Sizes sizes;
-  Index training_rows = 0, test_rows = 0, averaged_epochs = 0;
+  net::TrainOptions options;  ///< as used: nothing is left at auto
+  std::string task_reason;    ///< why the task is what it is; empty where it was given
+  std::string head_reason;    ///< why the variant is what it is; empty where it was given
+  Index training_rows = 0, validation_rows = 0, test_rows = 0, averaged_epochs = 0;
+  Index steps = 0, best_step = 0;
+  Index folds = 0;  ///< of a cross-validation instead of a validation part
   double test_loss = 0, test_accuracy = 0, seconds = 0;
+  net::Metrics metrics;    ///< of the test part, in the user's units
+  net::Baseline baseline;  ///< of the same rows
+  std::vector<std::string> target_names, class_names;
 };
 
 /// Trains a low-rank network. Throws IoError naming file and place, OptionError naming a setting.

@@ -21,4 +21,9 @@ enum class Neurons { kRows, kColumns };
 template <typename Real>
 UDV_EXPORT void project(Constraint constraint, Neurons neurons, Eigen::Ref<RowMatrix<Real>> W);
 
+/// The same for the balls of neurons that are rows of W with an entry of `bias` each:
+/// |(w_j, b_j)| <= 1.
+template <typename Real>
+UDV_EXPORT void project_neurons(Eigen::Ref<RowMatrix<Real>> W, Eigen::Ref<RowMatrix<Real>> bias);
+
 }  // namespace udv::net

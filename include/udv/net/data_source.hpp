@@ -15,14 +15,23 @@ namespace udv::net {
 
 /// How a data file is read and cut.
 struct UDV_EXPORT DataOptions {
+  DataOptions() { table.encoding = table.target_scaling = "auto"; }
+
   TableOptions table;         ///< its task is found by `task`
-  std::string task = "auto";  ///< regression, classification; auto: classes for images and labels
+  /// regression, classification; auto: classes for images, labels, words and few whole numbers
+  std::string task = "auto";
   std::string targets;        ///< file with the targets of a file of features (.npy)
-  std::string scaling = "auto";  ///< auto: minmax for tables, 1/255 for images, none for arrays
+  std::string scaling = "auto";  ///< auto: robust, 1/255 for images
   std::string test;              ///< file with the test part, instead of a share
   double test_share = 0.2;
+  double validation_share = -1;  ///< of the other rows, never trained on; below 0: auto, 0.1
   std::uint64_t split_seed = 0;  ///< chooses the rows of the test part
+  bool plain_arrays = false;     ///< paper: arrays as they are, classes by the name of the array
 
+  /// The same as the paper has it: words as numbers, everything scaled to [0, 1], arrays as they
+  /// are, no validation part, a table has values. Throws InvalidArgument where a setting
+  /// contradicts that.
+  DataOptions for_paper() const;
   /// Throws InvalidArgument naming field and value.
   void validate() const;
 };
@@ -40,10 +49,12 @@ struct ArrayData {
 template <typename Real>
 struct UDV_EXPORT PreparedData {
   Dataset<Real> training, test;
-  Preprocessing preprocessing;
-  std::vector<std::string> notes;
+  Dataset<Real> validation{};  ///< may be empty
+  Preprocessing preprocessing{};
+  std::vector<std::string> notes{};
+  std::string task_reason{};  ///< why the task is what it is; empty where it was given
 
-  /// Of all numbers of both parts: other data, another hash.
+  /// Of all numbers of all parts: other data, another hash.
   std::uint64_t content_hash() const;
 };
 
@@ -70,9 +81,11 @@ class UDV_EXPORT DataSource {
  private:
   PreparedData<Real> prepare_table(std::uint64_t split_seed) const;
   PreparedData<Real> prepare_arrays(std::uint64_t split_seed) const;
+  void find_table_task();
+  void scale_arrays(PreparedData<Real>& result) const;
 
   DataOptions options_;
-  std::string name_;
+  std::string name_, task_reason_;
   std::optional<io::TextTable> table_, test_table_;
   std::optional<ArrayData<Real>> arrays_, test_arrays_;
 };

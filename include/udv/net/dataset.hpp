@@ -45,4 +45,12 @@ struct Split {
 };
 UDV_EXPORT Split split_rows(Index size, double test_share, std::uint64_t seed);
 
+/// Positions 0 .. n - 1 of rows to learn from in a training and a validation part (`test` of the
+/// result), which has round(share n) rows, at most kMostValidationRows; nothing where the share is
+/// 0 or where n is below kFewestValidated. Classes have their share in it; `labels` is empty for
+/// values. Training, pruning and reports find the same rows by the same numbers.
+inline constexpr Index kFewestValidated = 50, kMostValidationRows = 10'000;
+UDV_EXPORT Split validation_split(Index size, const std::vector<std::int32_t>& labels, double share,
+                                  std::uint64_t seed);
+
 }  // namespace udv::net

@@ -11,13 +11,25 @@
 
 namespace udv::net {
 
-/// d - m - c of the paper.
+/// d - m - c of the paper, and the widths of further hidden layers between m and c.
 struct Sizes {
   Index inputs = 0, hidden = 0, outputs = 0;
+  std::vector<Index> deeper{};
 };
 
-/// "79-26-1", "79-1" without hidden neurons.
+/// "79-26-1", "79-1" without hidden neurons, "79-256-128-1" with two hidden layers.
 UDV_EXPORT std::string to_string(const Sizes& sizes);
+
+/// Which dense layers add a vector: none, all, or the first alone. The last is the same as a
+/// constant feature 1 beside the others: its weights share the constraint set of the first layer.
+struct Bias {
+  enum Kind { kNone, kAll, kConstant };
+  Kind kind = kNone;
+
+  constexpr Bias(Kind which) : kind(which) {}
+  constexpr Bias(bool all) : kind(all ? kAll : kNone) {}
+  friend constexpr bool operator==(Bias, Bias) = default;
+};
 
 /// One array of parameters of a network: rows x cols at `offset` of the array of all.
 struct UDV_EXPORT ParameterBlock {
@@ -27,6 +39,7 @@ struct UDV_EXPORT ParameterBlock {
   Index rows = 0, cols = 0, offset = 0;
   Constraint constraint = Constraint::kFree;
   Neurons neurons = Neurons::kRows;  ///< hidden neurons are rows into, columns out of the middle
+  bool joined = false;  ///< a bias inside the constraint set of the weights before it
 
   Index size() const { return rows * cols; }
 };
@@ -35,12 +48,17 @@ struct UDV_EXPORT ParameterBlock {
 template <typename Real>
 class UDV_EXPORT Network {
  public:
-  /// Throws InvalidArgument where a size is below 1. Parameters are zero, D is the identity.
-  Network(const Variant& variant, Sizes sizes, bool bias);
+  /// Throws InvalidArgument where a size is below 1, or where the variant has no form with several
+  /// hidden layers. Parameters are zero, D is the identity.
+  Network(const Variant& variant, Sizes sizes, Bias bias);
 
   const Variant& variant() const { return *variant_; }
   const Sizes& sizes() const { return sizes_; }
-  bool bias() const { return bias_; }
+  Bias biases() const { return bias_; }
+  bool bias() const { return bias_ == Bias(Bias::kAll); }  ///< every dense layer has one
+
+  /// The layers in order; those of the variant, and U2, D2, ... of further hidden layers.
+  const std::vector<LayerSpec>& layers() const { return specs_; }
 
   Vector<Real>& parameters() { return parameters_; }
   const Vector<Real>& parameters() const { return parameters_; }
@@ -76,7 +94,8 @@ class UDV_EXPORT Network {
 
   const Variant* variant_;
   Sizes sizes_;
-  bool bias_;
+  Bias bias_;
+  std::vector<LayerSpec> specs_;
   std::vector<std::shared_ptr<const Layer<Real>>> layers_;
   std::vector<Index> offsets_;  // of each layer's parameters
   std::vector<ParameterBlock> blocks_;

@@ -17,6 +17,8 @@ struct UDV_EXPORT Predictions {
   RowMatrix<double> outputs;
   std::vector<Index> labels;             ///< n, classification: the most probable class
   Vector<double> probabilities;          ///< n, classification: softmax of its score
+  RowMatrix<double> class_probabilities;  ///< n x c, classification: of every class
+  std::vector<std::string> target_names;  ///< of the columns of a table; may be empty
   std::vector<std::string> class_names;  ///< empty where the data had numbers only
 
   Index size() const { return outputs.rows(); }

@@ -12,12 +12,12 @@ namespace udv::net {
 
 /// How the columns of a table become features and targets.
 struct UDV_EXPORT TableOptions {
-  std::string target;  ///< name of the column
+  std::string target;  ///< name of the column, or several with commas between them
   Task task = Task::kRegression;
-  std::string encoding = "label";    ///< of text: label (one number) or onehot
+  std::string encoding = "onehot";   ///< of text: label (one number) or onehot
   std::string missing = "category";  ///< of text: a category of its own, or mean: the commonest one
-  std::string scaling = "minmax";    ///< minmax, standard or none
-  std::string target_scaling = "minmax";
+  std::string scaling = "robust";    ///< robust, minmax, standard or none
+  std::string target_scaling = "standard";
   std::vector<std::string> drop, keep;
 
   /// Throws InvalidArgument naming field and value.
@@ -35,12 +35,15 @@ struct UDV_EXPORT ColumnCoding {
   std::int64_t fallback = 0;            ///< category for what the training part did not have
   bool onehot = false;
   std::vector<std::string> parts;  ///< date: year, month, day, weekday, hour, minute
+  std::string style;  ///< how numbers or dates are written: "", thousands, comma; day-first, ...
   Index features() const;
 };
 
-/// x -> (x - offset) factor, column by column.
+/// x -> z = (x - offset) factor, column by column; where a clip above 0 is given, then
+/// z / sqrt(1 + (z / clip)^2), which stays within +- clip.
 struct Affine {
   Vector<double> offset, factor;
+  Vector<double> clip{};  ///< empty: none
 };
 
 /// What turns raw data into what a network sees, fitted on a training part and kept with a model.
@@ -52,6 +55,7 @@ struct UDV_EXPORT Preprocessing {
   std::string target;
   std::vector<std::string> classes;  ///< names of the labels 0, 1, ... where the file has names
   Affine features, targets;          ///< targets: regression only
+  std::string target_style;          ///< how the numbers of the target are written
 
   std::string to_json() const;
   /// Throws InvalidArgument where the text is none of to_json.
@@ -75,8 +79,28 @@ struct UDV_EXPORT Preprocessing {
 UDV_EXPORT Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& training,
                                    const TableOptions& options, std::vector<std::string>& notes);
 
-/// Offset and factor of every column of X: minmax to [0, 1], standard to mean 0 and deviation 1. A
-/// column without spread keeps the factor 1. Throws InvalidArgument for another name.
+/// What a table says about its target: words and few whole numbers are classes. `reason` is a
+/// sentence for people.
+struct FoundTask {
+  Task task = Task::kRegression;
+  std::string reason;
+};
+UDV_EXPORT FoundTask find_task(const io::TextTable& table, const std::string& target);
+/// The same for numbers: at most 20 different whole ones, each five times on average, are classes.
+UDV_EXPORT bool are_classes(const std::vector<double>& values);
+
+/// The columns of a target, which may be several. Throws IoError naming the one that is not there.
+UDV_EXPORT std::vector<std::string> target_names(const io::TextTable& table,
+                                                 const std::string& target);
+
+/// Scales the rows of X in place.
+template <typename Real>
+UDV_EXPORT void apply(const Affine& how, RowMatrix<Real>& X);
+
+/// Offset and factor of every column of X: minmax to [0, 1], standard to mean 0 and deviation 1,
+/// robust to median 0 and a distance of the quartiles of 1.349 (half the range to 1 where the
+/// quartiles are equal), clipped at 3. A column without spread keeps the factor 1. Throws
+/// InvalidArgument for another name.
 UDV_EXPORT Affine fit_scaling(const std::string& name, const RowMatrix<double>& X);
 
 }  // namespace udv::net

@@ -9,15 +9,24 @@
 
 namespace udv::net {
 
-/// The learning rate over the epochs 0 .. epochs - 1.
-///   cosine    rate (1 + cos(pi e / epochs)) / 2
-///   constant  rate
-///   step      rate factor^floor(e / length)
+/// Where a run stands: counted from 0.
+struct Moment {
+  Index epoch = 0, epochs = 1, step = 0, steps = 1;
+};
+
+/// The learning rate over a run.
+///   cosine       rate (1 + cos(pi e / epochs)) / 2 in epoch e
+///   constant     rate
+///   step         rate factor^floor(e / length) in epoch e
+///   root         rate sqrt(100 / (t + 100)) at step t: needs no end
+///   cosine-step  rate (1 + cos(pi t / steps)) / 2 at step t
 struct UDV_EXPORT Schedule {
   std::string name = "cosine";
   double factor = 0.1;
   Index length = 30;
 
+  double rate(double base, const Moment& moment) const;
+  /// Of the first step of an epoch, for schedules that count epochs.
   double rate(double base, Index epoch, Index epochs) const;
   /// Throws InvalidArgument naming the field.
   void validate() const;

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kCifarTen = 3073, kCifarHundred = 3074;
-constexpr double kMostClasses = 1e6;
+constexpr double kMostClasses = 1e4;
 
 std::string name_of(const fs::path& path) {
   return path.filename().string();
@@ -152,9 +152,13 @@ void set_targets(const std::string& name, const RowMatrix<Real>& Y, Task task,
   out.data.classes = *std::max_element(out.data.labels.begin(), out.data.labels.end()) + 1;
 }
 
-Task task_for(const std::string& wanted, bool labels) {
-  return wanted == "classification" || (wanted == "auto" && labels) ? Task::kClassification
-                                                                    : Task::kRegression;
+// names: classes where the array is called labels; auto: also where it has few whole numbers.
+template <typename Real>
+Task task_for(const std::string& wanted, bool labels, const RowMatrix<Real>& Y) {
+  bool classes = wanted == "classification" || (labels && wanted != "regression");
+  if (wanted == "auto" && !labels && Y.cols() == 1 && Y.minCoeff() >= 0)
+    classes = are_classes(std::vector<double>(Y.data(), Y.data() + Y.size()));
+  return classes ? Task::kClassification : Task::kRegression;
 }
 
 template <typename Real>
@@ -165,7 +169,7 @@ ArrayData<Real> read_npy_features(const fs::path& path, const std::string& targe
   if (!targets.empty()) {
     const RowMatrix<Real> Y = matrix<Real>(targets, io::read_complex_npy(targets));
     const bool labels = name_of(targets).find("label") != std::string::npos;
-    set_targets(targets, Y, task_for(task, labels), result);
+    set_targets(targets, Y, task_for(task, labels, Y), result);
   }
   return result;
 }
@@ -190,8 +194,8 @@ ArrayData<Real> read_named_arrays(const fs::path& path, const std::string& task,
   const std::string targets = first_of({"labels", "y", "Y", "targets"});
   if (with_targets && !targets.empty()) {
     const std::string name = message(path.string(), ": ", targets);
-    set_targets(name, matrix<Real>(name, file.read(targets)), task_for(task, targets == "labels"),
-                result);
+    const RowMatrix<Real> Y = matrix<Real>(name, file.read(targets));
+    set_targets(name, Y, task_for(task, targets == "labels", Y), result);
   }
   return result;
 }

@@ -5,6 +5,7 @@
 
 #include "core/parse.hpp"
 #include "core/require.hpp"
+#include "udv/core/options.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
@@ -37,6 +38,20 @@ Index number(const io::SafetensorsFile& file, const std::string& key) {
   return value;
 }
 
+// The widths of the hidden layers, "256" or "256,128".
+std::vector<Index> hidden_widths(const io::SafetensorsFile& file) {
+  std::vector<Index> widths;
+  const std::string& text = entry(file, "hidden");
+  for (const std::string& word : comma_words(text)) {
+    widths.push_back(-1);
+    require<IoError>(parse_all(word, widths.back()) && widths.back() >= 0, file.name(), ": hidden '",
+                     text, "' found in its metadata, whole numbers expected");
+  }
+  require<IoError>(!widths.empty(), file.name(), ": hidden '", text,
+                   "' found in its metadata, a whole number expected");
+  return widths;
+}
+
 // Is every dense layer of such a network at most as large as all that is stored? Asked before
 // memory is.
 bool can_fit(const Variant& variant, const Sizes& sizes, Index stored) {
@@ -44,20 +59,29 @@ bool can_fit(const Variant& variant, const Sizes& sizes, Index stored) {
   if (!variant.has_hidden()) return fits(sizes.inputs, sizes.outputs);
   const auto layers = std::count_if(variant.layers.begin(), variant.layers.end(),
                                     [](const auto& l) { return l.kind == LayerKind::kDense; });
-  return fits(sizes.inputs, sizes.hidden) && fits(sizes.hidden, sizes.outputs) &&
-         (layers < 3 || fits(sizes.hidden, sizes.hidden));
+  Index width = sizes.hidden;
+  bool good = fits(sizes.inputs, width) && (layers < 3 || fits(width, width));
+  for (const Index next : sizes.deeper) {
+    good = good && fits(width, next);
+    width = next;
+  }
+  return good && fits(width, sizes.outputs);
 }
 
 template <typename Real>
 Network<Real> read_network(const io::SafetensorsFile& file) {
-  const Sizes sizes{number(file, "inputs"), number(file, "hidden"), number(file, "outputs")};
+  const std::vector<Index> hidden = hidden_widths(file);
+  const Sizes sizes{number(file, "inputs"), hidden[0], number(file, "outputs"),
+                    {hidden.begin() + 1, hidden.end()}};
   Index stored = 0;
   for (const io::Tensor& tensor : file.tensors()) stored += tensor.size();
   const Variant& variant = variant_named(entry(file, "variant"));
-  require<IoError>(can_fit(variant, sizes, stored), file.name(), ": sizes ", sizes.inputs, "-",
-                   sizes.hidden, "-", sizes.outputs, " in its metadata, but ", stored,
-                   " numbers in its tensors");
-  Network<Real> network(variant, sizes, number(file, "bias") != 0);
+  require<IoError>(can_fit(variant, sizes, stored), file.name(), ": sizes ",
+                   to_string(sizes), " in its metadata, but ", stored, " numbers in its tensors");
+  const Index bias = number(file, "bias");
+  require<IoError>(bias <= Bias::kConstant, file.name(), ": bias ", bias,
+                   " found in its metadata, 0, 1 or 2 expected");
+  Network<Real> network(variant, sizes, static_cast<Bias::Kind>(bias));
   for (const io::Tensor& tensor : file.tensors())
     require<IoError>(network.find(tensor.name) != nullptr, file.name(), ": tensor '", tensor.name,
                      "' is no part of a ", network.variant().name, " network");
@@ -85,8 +109,9 @@ std::string model_bytes(const Model<Real>& model) {
   metadata["variant"] = network.variant().name;
   metadata["inputs"] = std::to_string(network.sizes().inputs);
   metadata["hidden"] = std::to_string(network.variant().has_hidden() ? network.sizes().hidden : 0);
+  for (const Index width : network.sizes().deeper) metadata["hidden"] += message(",", width);
   metadata["outputs"] = std::to_string(network.sizes().outputs);
-  metadata["bias"] = std::to_string(network.bias() ? 1 : 0);
+  metadata["bias"] = std::to_string(network.biases().kind);
   metadata["preprocessing"] = model.preprocessing.to_json();
   std::vector<io::NamedTensor<Real>> tensors;
   for (const ParameterBlock& block : network.blocks())

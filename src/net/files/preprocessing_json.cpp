@@ -5,6 +5,7 @@
 #include "core/require.hpp"
 #include "io/run_json.hpp"
 #include "net/calendar.hpp"
+#include "net/column_reading.hpp"
 #include "udv/net/preprocessing.hpp"
 
 namespace udv::net {
@@ -31,14 +32,20 @@ std::int64_t whole(const Json& json, const char* key) {
 }
 
 Json affine_json(const Affine& how) {
-  return {{"offset", list(how.offset)}, {"factor", list(how.factor)}};
+  Json json = {{"offset", list(how.offset)}, {"factor", list(how.factor)}};
+  if (how.clip.size() > 0) json["clip"] = list(how.clip);
+  return json;
 }
 
 Affine affine_from(const Json& json) {
-  Affine how{vector(json.at("offset")), vector(json.at("factor"))};
+  Affine how{vector(json.at("offset")), vector(json.at("factor")), {}};
   require(how.offset.size() == how.factor.size() && how.offset.allFinite() &&
               how.factor.allFinite() && (how.factor.array() != 0).all(),
           "offsets and factors expected, as many of both");
+  if (json.contains("clip")) how.clip = vector(json.at("clip"));
+  require(how.clip.size() == 0 || (how.clip.size() == how.offset.size() && how.clip.allFinite() &&
+                                   how.clip.minCoeff() >= 0),
+          "as many clips as offsets expected, 0 or more each");
   return how;
 }
 
@@ -46,7 +53,7 @@ Json column_json(const ColumnCoding& c) {
   return {{"column", c.column},     {"kind", kKinds[static_cast<int>(c.kind)]},
           {"fills", c.fills},       {"categories", c.categories},
           {"fallback", c.fallback}, {"onehot", c.onehot},
-          {"parts", c.parts}};
+          {"parts", c.parts},       {"style", c.style}};
 }
 
 ColumnCoding column_from(const Json& json) {
@@ -66,6 +73,8 @@ ColumnCoding column_from(const Json& json) {
               static_cast<Index>(coding.fills.size()) == coding.features(),
           coding.fills.size(), " numbers for missing fields of ", coding.features());
   for (const std::string& part : coding.parts) date_part_named(part);
+  coding.style = json.value("style", std::string());
+  check_style(coding.kind, coding.style);
   require(std::is_sorted(coding.categories.begin(), coding.categories.end()),
           "categories that are not sorted");
   const auto count = static_cast<std::int64_t>(coding.categories.size());
@@ -101,6 +110,7 @@ std::string Preprocessing::to_json() const {
                {"features", affine_json(features)},
                {"columns", Json::array()}};
   if (task == Task::kRegression) json["targets"] = affine_json(targets);
+  if (!target_style.empty()) json["target_style"] = target_style;
   for (const ColumnCoding& coding : columns) json["columns"].push_back(column_json(coding));
   return json.dump();  // tables are UTF-8
 }
@@ -119,6 +129,8 @@ Preprocessing Preprocessing::from_json(const std::string& text) {
     how.classes = json.at("classes").get<std::vector<std::string>>();
     how.features = affine_from(json.at("features"));
     if (how.task == Task::kRegression) how.targets = affine_from(json.at("targets"));
+    how.target_style = json.value("target_style", std::string());
+    check_style(ColumnKind::kNumber, how.target_style);
     for (const Json& column : json.at("columns")) how.columns.push_back(column_from(column));
     check(how);
   } catch (const nlohmann::json::exception& error) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+
+#include "udv/net/trainer.hpp"
+
+namespace udv::net {
+
+inline constexpr Index kFolds = 5;
+
+struct CrossValidation {
+  Index folds = 0;
+  Index steps = 0;         ///< with the smallest mean objective over the folds
+  double temperature = 1;  ///< geometric mean over the folds
+};
+
+/// Trains on all folds but one and looks at that one, each in its turn. `run` trains on the first
+/// part, looks at the second and keeps the history.
+template <typename Real>
+using FoldRun = std::function<TrainResult<Real>(const Dataset<Real>&, const Dataset<Real>&,
+                                                const TrainOptions&)>;
+template <typename Real>
+CrossValidation cross_validate(const Dataset<Real>& training, const TrainOptions& options,
+                               const FoldRun<Real>& run);
+
+}  // namespace udv::net

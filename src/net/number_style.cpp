@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "net/number_style.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "udv/io/text_table.hpp"
+
+namespace udv::net {
+namespace {
+
+// Dollar, euro, pound, yen, rupee; blanks that do not break; three-letter names.
+constexpr std::string_view kSigns[] = {"$",   "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5",
+                                       "\xE2\x82\xB9", "\xC2\xA0", "\xE2\x80\xAF", " ",
+                                       "USD", "EUR", "GBP", "CHF", "JPY"};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// Takes signs of money and blanks off both ends, and percent signs off the right one.
+std::string_view bare(std::string_view text) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::string_view sign : kSigns) {
+      if (text.starts_with(sign)) text.remove_prefix(sign.size()), again = true;
+      if (text.ends_with(sign)) text.remove_suffix(sign.size()), again = true;
+    }
+    if (text.ends_with('%')) text.remove_suffix(1), again = true;
+  }
+  return text;
+}
+
+// "1,234,567" -> "1234567": one to three digits, then groups of three.
+bool join_groups(std::string_view text, char separator, std::string& digits) {
+  size_t first = text.find(separator);
+  if (first == text.npos) {
+    digits += text;
+    return std::all_of(text.begin(), text.end(), is_digit);
+  }
+  if (first < 1 || first > 3) return false;
+  size_t at = 0;
+  while (true) {
+    const size_t end = std::min(text.find(separator, at), text.size());
+    const std::string_view group = text.substr(at, end - at);
+    if (at > 0 && group.size() != 3) return false;
+    if (!std::all_of(group.begin(), group.end(), is_digit)) return false;
+    digits += group;
+    if (end == text.size()) return true;
+    at = end + 1;
+  }
+}
+
+}  // namespace
+
+const std::vector<NumberStyleName>& number_styles() {
+  static const std::vector<NumberStyleName> styles{{NumberStyle::kPlain, "plain"},
+                                                   {NumberStyle::kThousands, "thousands"},
+                                                   {NumberStyle::kComma, "comma"}};
+  return styles;
+}
+
+bool parse_styled(std::string_view field, NumberStyle style, double& value) {
+  const bool has_point = field.find('.') != field.npos;
+  if (io::parse_number(field, value) && (style != NumberStyle::kComma || !has_point)) return true;
+  std::string_view text = bare(field);
+  bool negative = false;
+  if (text.size() > 2 && text.front() == '(' && text.back() == ')') {
+    negative = true;
+    text = bare(text.substr(1, text.size() - 2));
+  } else if (text.size() > 1 && (text.front() == '-' || text.front() == '+')) {
+    negative = text.front() == '-';
+    text = bare(text.substr(1));
+  }
+  if (text.empty() || (!is_digit(text.front()) && text.front() != '.' && text.front() != ','))
+    return false;
+  std::string plain;
+  if (style == NumberStyle::kPlain) {
+    plain = text;
+  } else {
+    const char group = style == NumberStyle::kComma ? '.' : ',';
+    const char point = style == NumberStyle::kComma ? ',' : '.';
+    const size_t end = std::min(text.rfind(point), text.size());
+    if (!join_groups(text.substr(0, end), group, plain)) return false;
+    if (end < text.size()) plain += "." + std::string(text.substr(end + 1));
+  }
+  if (!io::parse_number(plain, value)) return false;
+  if (negative) value = -value;
+  return true;
+}
+
+}  // namespace udv::net

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace udv::net {
+
+/// How the numbers of a column are written. Currency signs, percent signs and brackets for negative
+/// numbers are left aside in every style: "$1,200", "12 %", "(5)" are 1200, 12, -5.
+enum class NumberStyle {
+  kPlain,      ///< 1200.5
+  kThousands,  ///< 1,200.5
+  kComma,      ///< 1200,5 and 1.200,5
+};
+
+/// All of them with their names in files.
+struct NumberStyleName {
+  NumberStyle style;
+  std::string_view name;
+};
+const std::vector<NumberStyleName>& number_styles();
+
+/// A finite number in this style; false where the field is none.
+bool parse_styled(std::string_view field, NumberStyle style, double& value);
+
+}  // namespace udv::net
