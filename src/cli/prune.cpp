@@ -55,11 +55,15 @@ void add_row(const std::string& name, const jobs::BeforeAfter& change, const cha
                   fmt::format(fmt::runtime(format), change.after)});
 }
 
+// With a fourth column where a network of the small size was trained from scratch.
 void add_scores(const std::string& part, const std::optional<jobs::ScoreChange>& change,
-                Rows& rows) {
+                const std::optional<net::Score>& scratch, Rows& rows) {
   if (!change) return;
   add_row(part + " loss", change->loss, "{:.5g}", rows);
-  if (change->accuracy) add_row(part + " accuracy", *change->accuracy, "{:.4f}", rows);
+  if (scratch) rows.back().push_back(fmt::format("{:.5g}", scratch->loss));
+  if (!change->accuracy) return;
+  add_row(part + " accuracy", *change->accuracy, "{:.4f}", rows);
+  if (scratch) rows.back().push_back(fmt::format("{:.4f}", scratch->accuracy));
 }
 
 void print_comparison(const jobs::PrunedModel& pruned) {
@@ -67,10 +71,15 @@ void print_comparison(const jobs::PrunedModel& pruned) {
   add_row("neurons", pruned.neurons, "{:.0f}", rows);
   add_row("parameters", pruned.parameters, "{:.0f}", rows);
   add_row("bytes", pruned.bytes, "{:.0f}", rows);
-  add_scores("validation", pruned.validation, rows);
-  add_scores("test", pruned.test, rows);
+  add_scores("validation", pruned.validation, pruned.scratch_validation, rows);
+  add_scores("test", pruned.test, pruned.scratch_test, rows);
   add_row("microseconds a row", pruned.prediction_microseconds, "{:.2f}", rows);
-  fmt::print("{}\n", report::table({"", "before", "after"}, rows));
+  std::vector<std::string> header{"", "before", "after"};
+  if (pruned.scratch_validation) {
+    header.emplace_back("from scratch");
+    for (auto& row : rows) row.resize(header.size());
+  }
+  fmt::print("{}\n", report::table(header, rows));
 }
 
 void print_summary(const jobs::PrunedModel& pruned, const jobs::PruneOptions& options) {

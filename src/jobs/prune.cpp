@@ -97,13 +97,15 @@ void check_network_options(const PruneOptions& options, bool has_data) {
   if (count > 1 || (count == 0 && !options.curve))
     throw OptionError("rank",
                       "one of rank, energy, max-params, max-bytes and max-drop expected, or curve");
-  const bool data_needed = options.budget.max_drop || options.curve || options.finetune.epochs > 0;
-  require(!data_needed || has_data, "prune: max-drop, curve and finetune need data");
+  const bool data_needed =
+      options.budget.max_drop || options.curve || options.baseline || options.finetune.epochs > 0;
+  require(!data_needed || has_data, "prune: max-drop, curve, baseline and finetune need data");
 }
 
 bool wants_network(const PruneOptions& options) {
   return options.budget.max_parameters > 0 || options.budget.max_bytes > 0 ||
-         options.budget.max_drop || options.curve || options.finetune.epochs > 0;
+         options.budget.max_drop || options.curve || options.baseline ||
+         options.finetune.epochs > 0;
 }
 
 // Of adapters and tensors: one budget at most, an energy where there is none.
@@ -214,6 +216,8 @@ void describe(OptionTable& table, PruneOptions& options) {
   table.add("lr", options.finetune.learning_rate, "Learning rate of this training").positive();
   table.add("optimizer", options.finetune.optimizer, "Optimizer of this training");
   table.add("curve", options.curve, "Show quality against neurons kept");
+  table.add("baseline", options.baseline,
+            "Train a network of the small size from scratch, and show it beside");
   table.add("layered", options.layered, "Keep the layers, also where one would be smaller");
   table.add("compact", options.compact,
             "PEFT adapters: the own rank of every block, not padded with zeros");

@@ -119,6 +119,18 @@ void add_scores(const std::string& part, const std::optional<ScoreChange>& chang
   if (change->accuracy) json[part + "_accuracy"] = change_json(*change->accuracy);
 }
 
+// The network of the same size that was trained from scratch.
+void add_baseline(const PrunedModel& pruned, Json& json) {
+  const auto add = [&](const std::string& part, const std::optional<net::Score>& score) {
+    if (!score) return;
+    json["baseline"][part + "_loss"] = number(score->loss);
+    if (pruned.task == net::Task::kClassification)
+      json["baseline"][part + "_accuracy"] = number(score->accuracy);
+  };
+  add("validation", pruned.scratch_validation);
+  add("test", pruned.scratch_test);
+}
+
 const char* to_string(PrunedBy by) {
   return by == PrunedBy::kSvd ? "svd" : by == PrunedBy::kOutputs ? "outputs" : "neurons";
 }
@@ -133,6 +145,7 @@ Json results_json(const PrunedModel& pruned, const std::string& variant) {
                {"bytes", change_json(pruned.bytes)}};
   add_scores("validation", pruned.validation, json);
   add_scores("test", pruned.test, json);
+  add_baseline(pruned, json);
   json["prediction_microseconds"] = change_json(pruned.prediction_microseconds);
   return json;
 }
@@ -190,6 +203,20 @@ TrainStop train_further(Run& run, const ModelToPrune& what, const net::RetrainOp
   return result.stop;
 }
 
+// Trains a network of the size of `smaller` from scratch, to hold the pruned one against.
+void train_baseline(Run& run, const ModelToPrune& what, const Network& smaller,
+                    PrunedModel& pruned) {
+  net::TrainHooks<float> hooks;
+  hooks.observer = [&run](const IterationRecord&) { return !run.session().interrupted(); };
+  const auto result = net::train_from_scratch(smaller, *what.parts, run.session().seed(), hooks);
+  if (result.stop == TrainStop::kInterrupted) {
+    run.warn("interrupted while the network of the small size was trained from scratch: left out");
+    return;
+  }
+  pruned.scratch_validation = net::evaluate(result.network, what.parts->validation);
+  if (what.parts->test) pruned.scratch_test = net::evaluate(result.network, *what.parts->test);
+}
+
 void write_files(Run& run, const ModelToPrune& what, const Pruning& pruning,
                  const PrunedModel& pruned, const std::string& variant) {
   RunFolder& folder = run.folder();
@@ -229,6 +256,7 @@ PruneResult prune_model(ModelToPrune what, const PruneOptions& options,
   const std::string variant = smaller.network.variant().name;
   pruned.collapsed = variant == "single";
   compare(what.model, smaller, what.parts, pruned);
+  if (options.baseline) train_baseline(run, what, smaller.network, pruned);
   if (options.budget.count() > 0) pruned.model = std::move(smaller);
   if (run.has_folder()) write_files(run, what, pruning, pruned, variant);
   result.pruned = std::move(pruned);

@@ -45,6 +45,38 @@ PruneParts<Real> prune_parts(const std::string& name, const Dataset<Real>& rows,
   return {rows.subset(split.train), rows.subset(split.test), std::move(test)};
 }
 
+namespace {
+
+// Labels in the order of the names of their classes, by which the training cut its validation part.
+std::vector<std::int32_t> labels_by_name(const std::vector<std::int32_t>& labels,
+                                         const std::vector<std::string>& classes) {
+  if (classes.empty() || labels.empty()) return labels;
+  std::vector<std::string> names = classes;
+  std::sort(names.begin(), names.end());
+  std::vector<std::int32_t> places;
+  for (const std::string& name : classes)
+    places.push_back(static_cast<std::int32_t>(std::lower_bound(names.begin(), names.end(), name) -
+                                               names.begin()));
+  std::vector<std::int32_t> result;
+  for (const std::int32_t label : labels) result.push_back(places[static_cast<size_t>(label)]);
+  return result;
+}
+
+// The parts of the training itself where it had a validation part: it decides.
+template <typename Real>
+PruneParts<Real> parts_of_training(const std::string& name, const Dataset<Real>& known,
+                                   Dataset<Real> test, const Model<Real>& model) {
+  const auto seed = note<std::uint64_t>(model, "split_seed", 0);
+  const auto share = note<double>(model, "validation_share", 0);
+  const Split parts = validation_split(
+      known.size(), labels_by_name(known.labels, model.preprocessing.classes), share, seed);
+  if (!(share > 0) || parts.test.empty())
+    return prune_parts<Real>(name, known, std::move(test), seed);
+  return {known.subset(parts.train), known.subset(parts.test), std::move(test)};
+}
+
+}  // namespace
+
 template <typename Real>
 PruneParts<Real> read_prune_parts(const std::string& path, const std::string& targets,
                                   const Model<Real>& model) {
@@ -54,11 +86,11 @@ PruneParts<Real> read_prune_parts(const std::string& path, const std::string& ta
   };
   const Dataset<Real> all = read(FolderPart::kTraining);
   if (std::filesystem::is_directory(path))
-    return prune_parts<Real>(path, all, read(FolderPart::kTest), seed);
+    return parts_of_training<Real>(path, all, read(FolderPart::kTest), model);
   if (all.size() != note<Index>(model, "rows", 0))
     return prune_parts<Real>(path, all, std::nullopt, seed);
   const Split split = split_rows(all.size(), note<double>(model, "test_share", 0.2), seed);
-  return prune_parts<Real>(path, all.subset(split.train), all.subset(split.test), seed);
+  return parts_of_training<Real>(path, all.subset(split.train), all.subset(split.test), model);
 }
 
 Index largest_within(const std::string& what, Index neurons, Index budget,
@@ -113,6 +145,18 @@ TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real
 }
 
 template <typename Real>
+TrainResult<Real> train_from_scratch(const Network<Real>& network, const PruneParts<Real>& parts,
+                                     std::uint64_t seed, const TrainHooks<Real>& hooks) {
+  TrainOptions options;
+  options.variant = network.variant().name;
+  options.hidden = network.sizes().hidden;
+  options.bias = network.biases();
+  options.seed = seed;
+  return train(parts.training, parts.validation, parts.test ? *parts.test : parts.validation,
+               options, hooks);
+}
+
+template <typename Real>
 TrainResult<Real> retrain(const Network<Real>& network, const PruneParts<Real>& parts,
                           const RetrainOptions& how, TrainHooks<Real> hooks) {
   const TrainOptions options = retrain_options(network, parts, how);
@@ -137,6 +181,8 @@ TrainResult<Real> retrain(const Network<Real>& network, const PruneParts<Real>& 
                              const Pruning<Real>&, const std::vector<CurvePoint>&, SmallForm); \
   template TrainOptions retrain_options(const Network<Real>&, const PruneParts<Real>&,         \
                                         const RetrainOptions&);                                \
+  template TrainResult<Real> train_from_scratch(const Network<Real>&, const PruneParts<Real>&, \
+                                                std::uint64_t, const TrainHooks<Real>&);       \
   template TrainResult<Real> retrain(const Network<Real>&, const PruneParts<Real>&,            \
                                      const RetrainOptions&, TrainHooks<Real>);
 UDV_INSTANTIATE(float)

@@ -13,6 +13,7 @@
 #include "udv/net/files/network_file.hpp"
 #include "udv/net/prune_budget.hpp"
 #include "udv/net/tensor_pruning.hpp"
+#include "udv/net/trainer.hpp"
 
 namespace udv::jobs {
 
@@ -35,6 +36,7 @@ struct PruneOptions {
   double max_loss = 0;           ///< adapters, tensors: predicted increase of the loss at most
   net::RetrainOptions finetune;  ///< training after pruning; the seed is that of the session
   bool curve = false;            ///< quality against neurons kept
+  bool baseline = false;         ///< train a network of the small size from scratch, to compare
   bool layered = false;          ///< keep the layers, also where one would be smaller
   bool compact = false;          ///< PEFT: the own rank of every block instead of zeros
   std::string tensors;           ///< names of tensors of any safetensors file, with *
@@ -79,7 +81,8 @@ struct PrunedModel {
   Vector<double> sizes;  ///< singular values of UD, or sizes of neurons
   BeforeAfter neurons, parameters, bytes, prediction_microseconds;
   std::optional<ScoreChange> validation, test;
-  std::vector<net::CurvePoint> curve;  ///< empty without data
+  std::optional<net::Score> scratch_validation, scratch_test;  ///< of the baseline
+  std::vector<net::CurvePoint> curve;                          ///< empty without data
   std::vector<NamedCurve> other_curves;
   std::vector<net::PrunedBlock> blocks;  ///< of the network that stands before the head
 };

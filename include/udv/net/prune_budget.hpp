@@ -50,8 +50,9 @@ UDV_EXPORT PruneParts<Real> prune_parts(const std::string& name, const Dataset<R
                                         std::optional<Dataset<Real>> test,
                                         std::uint64_t split_seed);
 
-/// Reads data for a model and repeats the split of its training, where these are its data; else all
-/// rows decide and there is no test part. Throws IoError naming the file.
+/// Reads data for a model and repeats the split of its training, where these are its data: the
+/// validation part that the training left alone decides. Else all rows decide and there is no test
+/// part. Throws IoError naming the file.
 template <typename Real>
 UDV_EXPORT PruneParts<Real> read_prune_parts(const std::string& path, const std::string& targets,
                                              const Model<Real>& model);
@@ -81,6 +82,13 @@ struct RetrainOptions {
 template <typename Real>
 UDV_EXPORT TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real>& parts,
                                         const RetrainOptions& options);
+
+/// A new network of the same kind and size, trained with the usual settings: what a pruned one has
+/// to be held against.
+template <typename Real>
+UDV_EXPORT TrainResult<Real> train_from_scratch(const Network<Real>& network,
+                                                const PruneParts<Real>& parts, std::uint64_t seed,
+                                                const TrainHooks<Real>& hooks = {});
 
 /// Trains on from the weights of `network`, or from hooks.resume where that is not empty.
 template <typename Real>
