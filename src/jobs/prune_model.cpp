@@ -207,7 +207,9 @@ TrainStop train_further(Run& run, const ModelToPrune& what, const net::RetrainOp
 void train_baseline(Run& run, const ModelToPrune& what, const Network& smaller,
                     PrunedModel& pruned) {
   net::TrainHooks<float> hooks;
-  hooks.observer = [&run](const IterationRecord&) { return !run.session().interrupted(); };
+  hooks.observer = [&run](const IterationRecord&) {
+    return run.session().interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
+  };
   const auto result = net::train_from_scratch(smaller, *what.parts, run.session().seed(), hooks);
   if (result.stop == TrainStop::kInterrupted) {
     run.warn("interrupted while the network of the small size was trained from scratch: left out");
