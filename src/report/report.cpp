@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <chrono>
 #include <cmath>
 
@@ -27,9 +28,15 @@ std::vector<Json> sections_of(const std::vector<RunView>& runs) {
   return sections;
 }
 
+// How far the answer can be trusted stands first.
 std::vector<std::string> summary_of(const std::vector<RunView>& runs) {
   if (runs.size() != 1) return {fmt::format("{} runs.", runs.size())};
   const RunView& run = runs.front();
+  std::vector<std::string> lines;
+  if (std::string verdict = run.text("verdict"); !verdict.empty()) {
+    verdict[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(verdict[0])));
+    lines.push_back(verdict + ".");
+  }
   std::string text;
   if (const auto rank = run.number("rank")) text = fmt::format("Rank {:.0f}", *rank);
   if (const auto residual = run.number("relative_residual"))
@@ -48,9 +55,8 @@ std::vector<std::string> summary_of(const std::vector<RunView>& runs) {
         fmt::format("; error on entries not used {:.4g}, that of the mean {:.4g}", *error, *mean);
   else if (const auto test = run.number("test_rmse"))
     text += fmt::format("; test error {:.4g}", *test);
-  if (const std::string verdict = run.text("verdict"); !verdict.empty()) text += "; " + verdict;
-  if (text.empty()) return {};
-  return {text + "."};
+  if (!text.empty()) lines.push_back(text + ".");
+  return lines;
 }
 
 // A run that was killed leaves its live.json behind.

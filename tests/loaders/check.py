@@ -83,7 +83,7 @@ def check_raw(udv, node, folder, header, rows, target, extra):
         env={**os.environ, "NODE_FOLDER": str(node)})
     theirs = json.loads((folder / "out.json").read_text())
     with open(folder / "rp/predictions.csv") as file:
-        ours = [row["prediction"] for row in csv.DictReader(file)]
+        ours = [row.get("prediction", row.get("class")) for row in csv.DictReader(file)]
     if "label" in theirs:
         assert theirs["label"] == ours, f"{target}: labels differ"
     else:

@@ -183,6 +183,31 @@ TEST(Recovery, SummarisesItselfInOneLine) {
   EXPECT_EQ(exact_answer().summary(), "rank 3, relative residual 1.2e-12, certified");
 }
 
+TEST(Recovery, SaysWhatWasLeftOut) {
+  Recovery found = exact_answer();
+  found.outliers = {{1, 2}, {3, 4}};
+  EXPECT_EQ(
+      found.verdict(),
+      "certified: the only rank-3 matrix that fits the data; 2 gross errors are not left out");
+  found.outliers_removed = true;
+  EXPECT_EQ(found.verdict(),
+            "certified: the only rank-3 matrix that fits the data; 2 gross errors are left out");
+  found.outliers.pop_back();
+  EXPECT_EQ(found.summary(),
+            "rank 3, relative residual 1.2e-12, certified; 1 gross error is left out");
+}
+
+TEST(Recovery, DoesNotCallTooFewDataNoise) {
+  Recovery found = exact_answer();
+  found.rank = 0;
+  found.rows = found.cols = 10;
+  found.measurements = 19;
+  EXPECT_EQ(found.verdict(),
+            "too few measurements: even rank 1 has as many parameters, and nothing is determined");
+  found.measurements = 20;
+  EXPECT_EQ(found.verdict(), "nothing but noise: no rank explains the data better than none");
+}
+
 TEST(Recovery, IsCertifiedOnlyWhereItIsOptimalAndTheOnlyOne) {
   EXPECT_EQ(exact_answer().verdict(), "certified: the only rank-3 matrix that fits the data");
   Recovery found = exact_answer();

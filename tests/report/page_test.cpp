@@ -129,5 +129,14 @@ TEST(Report, AWatchedRunTellsItsProgress) {
   EXPECT_EQ(Json::parse(live_report("T", folder / ""))["progress"]["state"], "ended");
 }
 
+TEST(Report, BeginsWithTheVerdict) {
+  io::TemporaryFolder folder;
+  folder.write("run.json", R"({"command":"complete","rank":2,"relative_residual":1e-16,
+                               "verdict":"fits the data exactly, but 2 directions are free"})");
+  const Json report = Json::parse(live_report("T", folder / ""));
+  EXPECT_EQ(report["summary"], Json({"Fits the data exactly, but 2 directions are free.",
+                                     "Rank 2, relative residual 1e-16."}));
+}
+
 }  // namespace
 }  // namespace udv::report

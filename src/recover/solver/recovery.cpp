@@ -56,6 +56,24 @@ std::string rank_zero_verdict(const RecoveryFacts& r) {
   return "nothing but noise: no rank explains the data better than none";
 }
 
+std::string fit_verdict(const RecoveryFacts& r) {
+  const std::string open = open_text(r);
+  if (r.certified()) return fmt::format("certified: the only {} that fits the data", answer(r));
+  if (!r.exact)
+    return open.empty() ? "fits the data up to noise, and the data determine all of it"
+                        : "fits the data up to noise, but " + open;
+  if (!open.empty()) return "fits the data exactly, but " + open;
+  return fmt::format("fits the data exactly; whether another {} does is not known", answer(r));
+}
+
+// An answer to most of the data is not one to all of them.
+std::string errors_text(const RecoveryFacts& r) {
+  if (r.outliers.empty()) return "";
+  const bool one = r.outliers.size() == 1;
+  return fmt::format("; {} gross error{} {} left out", r.outliers.size(), one ? "" : "s",
+                     r.outliers_removed ? (one ? "is" : "are") : (one ? "is not" : "are not"));
+}
+
 std::string gradient_verdict(const RecoveryFacts& r) {
   switch (r.certificate.verdict) {
     case Optimality::kGlobal:
@@ -133,18 +151,12 @@ std::string RecoveryFacts::verdict() const {
   if (!converged) return fmt::format("not converged, stopped by the {}", to_string(stop_reason));
   if (!by_rank_walk) return gradient_verdict(*this);
   if (rank == 0) return rank_zero_verdict(*this);
-  const std::string open = open_text(*this);
-  if (certified()) return fmt::format("certified: the only {} that fits the data", answer(*this));
-  if (!exact)
-    return open.empty() ? "fits the data up to noise, and the data determine all of it"
-                        : "fits the data up to noise, but " + open;
-  if (!open.empty()) return "fits the data exactly, but " + open;
-  return fmt::format("fits the data exactly; whether another {} does is not known", answer(*this));
+  return fit_verdict(*this) + errors_text(*this);
 }
 
 std::string RecoveryFacts::summary() const {
   return fmt::format("rank {}, relative residual {:.1e}, {}", rank, relative_residual,
-                     certified() ? "certified" : verdict());
+                     certified() ? "certified" + errors_text(*this) : verdict());
 }
 
 #define UDV_INSTANTIATE(Scalar) template struct BasicRecovery<Scalar>;
