@@ -48,11 +48,12 @@ class Side {
   std::string mixed_text() const {
     if (first_word_.empty() || first_number_.empty()) return "";
     return message(what_, " keys are numbers in some lines (", first_number_,
-                   ") and words in others (", first_word_, "): all are taken as words");
+                   ") and words in others (", first_word_, ")");
   }
 
   const Keys& keys() const { return known_ != nullptr ? *known_ : keys_; }
   bool is_known() const { return known_ != nullptr; }
+  const char* what() const { return what_; }
 
  private:
   Index look_up(const LineReader& line, std::string_view field) {
@@ -124,6 +125,17 @@ std::int32_t place_of(const std::vector<std::int32_t>& indices, std::int32_t ind
                                    indices.begin());
 }
 
+// Who has named the column means its keys as they are; else a column may be the wrong one.
+void warn_of_mixed_keys(const Side& side, const std::string& chosen, const EntriesOptions& options,
+                        std::vector<std::string>& warnings, const std::string& name) {
+  const std::string mixed = side.mixed_text();
+  if (mixed.empty()) return;
+  require<IoError>(!chosen.empty() || options.keyed || side.is_known(), name, ": ", mixed,
+                   ", one kind expected; where the option ", side.what(),
+                   " names the column, all are taken as words");
+  warnings.push_back(message(name, ": ", mixed, ": all are taken as words"));
+}
+
 }  // namespace
 
 void add_weight(const Table& table, const TripletColumns& columns, std::vector<double>& weights) {
@@ -165,9 +177,8 @@ EntriesFile read_keyed_triplets(Table table, const TripletColumns& columns,
   EntriesFile file = assemble_keyed({name, 0, 0, 0, options.symmetric}, rows.keys(), second.keys(),
                                     std::move(records), weights);
   file.left_out = left_out;
-  for (const Side* side : {&rows, &cols})
-    if (const std::string mixed = side->mixed_text(); !mixed.empty())
-      file.warnings.push_back(message(name, ": ", mixed));
+  warn_of_mixed_keys(rows, options.row, options, file.warnings, name);
+  warn_of_mixed_keys(cols, options.column, options, file.warnings, name);
   return file;
 }
 

@@ -62,19 +62,6 @@ void check_center(const CompleteTask& task, Centering mode) {
                    "values");
 }
 
-// row,column,value,determined,std; no value where the row or column has no data.
-std::string predictions_csv(const std::vector<Prediction>& predictions, const LineNames& names) {
-  fmt::memory_buffer text;
-  auto out = std::back_inserter(text);
-  fmt::format_to(out, "row,column,value,determined,std\n");
-  for (const Prediction& p : predictions) {
-    fmt::format_to(out, "{},{},", names.row(p.row), names.col(p.col));
-    if (p.has_data) fmt::format_to(out, "{:.17g}", p.value);
-    fmt::format_to(out, ",{},{:.6g}\n", p.determined ? 1 : 0, p.deviation);
-  }
-  return fmt::to_string(text);
-}
-
 // The completed table and the best unknown columns of each row.
 void write_tables(Run& run, const CompleteTask& task, const Recovery& recovery) {
   const TableOutput& output = task.output;
@@ -86,8 +73,8 @@ void write_tables(Run& run, const CompleteTask& task, const Recovery& recovery) 
   const LineNames names = task.line_names();
   if (!output.fill.empty()) write_fill(output, matrix, known, task.data.form, names);
   if (recommends)
-    write_recommendations(run.folder().file("recommendations.csv"), output.recommend, task.rows,
-                          matrix, known, names);
+    write_recommendations(run.folder().file("recommendations.csv"), output, task.rows, matrix,
+                          known, names);
 }
 
 // Predictions and the files of the answer.

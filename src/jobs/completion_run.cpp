@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "jobs/completion_run.hpp"
 
+#include <limits>
+
 #include "core/require.hpp"
 #include "jobs/run_reader.hpp"
 #include "udv/io/entries_io.hpp"
@@ -56,6 +58,17 @@ int base_in(const Json& run) {
   return run["config"]["base"].is_number_integer() ? run["config"]["base"].get<int>() : 0;
 }
 
+// null is infinite
+std::optional<std::pair<double, double>> range_in(const Json& run) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (!run.contains("range") || !run["range"].is_array() || run["range"].size() != 2)
+    return std::nullopt;
+  const auto end = [&](std::size_t k, double otherwise) {
+    return run["range"][k].is_number() ? run["range"][k].get<double>() : otherwise;
+  };
+  return std::pair(end(0, -kInfinity), end(1, kInfinity));
+}
+
 Centering centering_named(const std::string& name) {
   for (const Centering kind :
        {Centering::kGlobal, Centering::kRows, Centering::kCols, Centering::kBoth})
@@ -101,6 +114,7 @@ CompletionRun read_completion(const std::filesystem::path& folder) {
     answer.noise_sigma = json["noise_sigma"].get<double>();
   if (json.contains("center") && json["center"].is_string())
     answer.center = centering_named(json["center"].get<std::string>());
+  answer.range = range_in(json);
   run.noisy = json.contains("models");
   const int base = run.base = base_in(json);
   answer.undetermined.empty_rows = lines_in(json, "empty_rows", base, answer.rows);

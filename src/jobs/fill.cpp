@@ -99,6 +99,14 @@ io::TableForm table_form(io::TableForm form) {
   return form;
 }
 
+// The lower end of the interval that holds 90 % of all observations; what is not determined has
+// none.
+void take_lower_ends(const CompletedRows& matrix, Index i, Vector<double>& values) {
+  constexpr double kDeviations = 1.645;
+  for (Index j = 0; j < values.size(); ++j)
+    if (!std::isnan(values(j))) values(j) -= kDeviations * matrix.deviation(i, j);
+}
+
 // Columns of the largest values, largest first; equal ones in their order.
 std::vector<Index> best_columns(const Vector<double>& values, Index count) {
   std::vector<Index> order;
@@ -124,7 +132,9 @@ CompletedRows completed_rows(const Recovery& r, const DeterminedEntries& known) 
     values.noalias() = right * left;
     for (Index j = 0; j < r.cols; ++j)
       values(j) = known.has_data(i, j) ? values(j) + r.biases.at(i, j) : kUnknown;
+    keep_in_range(r.range, values);
   };
+  result.deviation = [&known](Index i, Index j) { return known.predict(i, j).deviation; };
   result.determined = [&known](Index i, Index j) { return known.determined(i, j); };
   return result;
 }
@@ -179,23 +189,44 @@ void write_fill(const TableOutput& output, const CompletedRows& matrix, const Kn
   write_text_fill(output, matrix, known, table_form(form), names);
 }
 
-void write_recommendations(const std::filesystem::path& path, Index count,
+void keep_in_range(const std::optional<std::pair<double, double>>& range, Vector<double>& values) {
+  if (!range) return;
+  for (double& value : values)
+    if (!std::isnan(value)) value = std::clamp(value, range->first, range->second);
+}
+
+std::string predictions_csv(const std::vector<Prediction>& predictions, const LineNames& names) {
+  fmt::memory_buffer text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "row,column,value,determined,std\n");
+  for (const Prediction& p : predictions) {
+    fmt::format_to(out, "{},{},", names.row(p.row), names.col(p.col));
+    if (p.has_data) fmt::format_to(out, "{:.17g}", p.value);
+    fmt::format_to(out, ",{},{:.6g}\n", p.determined ? 1 : 0, p.deviation);
+  }
+  return fmt::to_string(text);
+}
+
+void write_recommendations(const std::filesystem::path& path, const TableOutput& output,
                            const std::vector<Index>& rows, const CompletedRows& matrix,
                            const KnownRows& known, const LineNames& names) {
   io::AtomicFile file(path);
-  file.append("row,rank,column,value,determined\n");
-  Vector<double> values;
+  file.append("row,rank,column,value,determined,std\n");
+  Vector<double> values, keys;
   fmt::memory_buffer text;
   const Index lines = rows.empty() ? matrix.rows : static_cast<Index>(rows.size());
   for (Index n = 0; n < lines; ++n) {
     const Index i = rows.empty() ? n : rows[static_cast<std::size_t>(n)];
     matrix.row(i, values);
     known.for_each(i, [&](Index j, double) { values(j) = kUnknown; });
+    keys = values;
+    if (output.rank_by == RankBy::kLower) take_lower_ends(matrix, i, keys);
     const std::string row = names.row(i);
     Index rank = 0;
-    for (const Index j : best_columns(values, count))
-      fmt::format_to(std::back_inserter(text), "{},{},{},{:.10g},{}\n", row, ++rank, names.col(j),
-                     values(j), matrix.determined(i, j) ? 1 : 0);
+    for (const Index j : best_columns(keys, output.recommend))
+      fmt::format_to(std::back_inserter(text), "{},{},{},{:.10g},{},{:.6g}\n", row, ++rank,
+                     names.col(j), values(j), matrix.determined(i, j) ? 1 : 0,
+                     matrix.deviation(i, j));
     file.append({text.data(), text.size()});
     text.clear();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,17 @@ struct CompletedRows {
   /// Predictions for row i; NaN where the row or the column has no data.
   std::function<void(Index i, Vector<double>& values)> row;
   std::function<bool(Index i, Index j)> determined;
+  std::function<double(Index i, Index j)> deviation;  ///< of an observation
 };
 
 /// Of an answer. Both arguments are kept by reference.
 CompletedRows completed_rows(const Recovery& recovery, const DeterminedEntries& known);
+
+/// No value is outside the range, where there is one.
+void keep_in_range(const std::optional<std::pair<double, double>>& range, Vector<double>& values);
+
+/// row,column,value,determined,std; no value where the row or column has no data.
+std::string predictions_csv(const std::vector<Prediction>& predictions, const LineNames& names);
 
 /// Known entries by row, both halves of a symmetric matrix.
 class KnownRows {
@@ -53,9 +61,9 @@ void check_other_file(const std::string& fill, const std::string& input);
 void write_fill(const TableOutput& output, const CompletedRows& matrix, const KnownRows& known,
                 const io::TableForm& form, const LineNames& names);
 
-/// row,rank,column,value,determined: for each of `rows` (all where there is none) the `count` best
-/// columns that are not known. O(columns) memory.
-void write_recommendations(const std::filesystem::path& path, Index count,
+/// row,rank,column,value,determined,std: for each of `rows` (all where there is none) the
+/// output.recommend best columns that are not known. O(columns) memory.
+void write_recommendations(const std::filesystem::path& path, const TableOutput& output,
                            const std::vector<Index>& rows, const CompletedRows& matrix,
                            const KnownRows& known, const LineNames& names);
 

@@ -76,11 +76,13 @@ CompletedRows completed_rows(const LearnedColumns& columns, const FoldedRows& fo
   result.row = [&](Index i, Vector<double>& values) {
     values.noalias() = columns.features * folded.t.row(i).transpose();
     values += columns.offsets;
+    keep_in_range(columns.range, values);
     for (Index j = 0; j < values.size(); ++j)
       if (columns.empty[static_cast<std::size_t>(j)])
         values(j) = std::numeric_limits<double>::quiet_NaN();
   };
   result.determined = [&](Index i, Index j) { return folded.determined(columns, i, j); };
+  result.deviation = [&](Index i, Index j) { return folded.deviation(columns, i, j); };
   return result;
 }
 
@@ -94,20 +96,9 @@ std::vector<Prediction> predict(const LearnedColumns& columns, const FoldedRows&
     p.has_data = !columns.empty[static_cast<std::size_t>(j)];
     p.determined = folded.determined(columns, i, j);
     if (p.has_data) p.value = folded.predict(columns, i, j);
+    p.deviation = folded.deviation(columns, i, j);
   }
   return predictions;
-}
-
-std::string predictions_csv(const std::vector<Prediction>& predictions, const LineNames& names) {
-  fmt::memory_buffer text;
-  auto out = std::back_inserter(text);
-  fmt::format_to(out, "row,column,value,determined\n");
-  for (const Prediction& p : predictions) {
-    fmt::format_to(out, "{},{},", names.row(p.row), names.col(p.col));
-    if (p.has_data) fmt::format_to(out, "{:.17g}", p.value);
-    fmt::format_to(out, ",{}\n", p.determined ? 1 : 0);
-  }
-  return fmt::to_string(text);
 }
 
 // U with U diag(d) = t, and the offsets of the new rows.
@@ -137,8 +128,8 @@ void write_results(Run& run, const NewRows& rows, const FoldInOptions& options,
     io::write_atomically(folder.file("predictions.csv"),
                          predictions_csv(result.predictions, names));
   if (options.output.recommend > 0)
-    write_recommendations(folder.file("recommendations.csv"), options.output.recommend, rows.wanted,
-                          matrix, known, names);
+    write_recommendations(folder.file("recommendations.csv"), options.output, rows.wanted, matrix,
+                          known, names);
   write_run_json(folder, run.info(),
                  {{"rows", result.rows.t.rows()},
                   {"cols", result.columns.cols()},
@@ -188,7 +179,8 @@ FoldInResult fold_in(const FoldInInput& input, const FoldInOptions& given, Sessi
   FoldInResult result;
   const auto start = std::chrono::steady_clock::now();
   result.columns = learned_columns(rows.run.answer);
-  result.rows = udv::fold_in(result.columns, rows.file.entries);
+  const bool with_spread = !rows.pairs.empty() || options.output.recommend > 0;
+  result.rows = udv::fold_in(result.columns, rows.file.entries, with_spread);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.entries = rows.file.entries.size();
   result.row_keys = rows.file.row_keys;

@@ -93,6 +93,7 @@ Json results_json(const RecoveryFacts& r, const char* scalar, int index_base) {
                                         static_cast<double>(r.measurements))},
                        {"removed", r.outliers_removed}};
   if (r.noise_by != NoiseKind::kEqual) run["noise_by"] = to_string(r.noise_by);
+  if (r.range) run["range"] = {number(r.range->first), number(r.range->second)};
   if (r.indefinite) run["indefinite"] = true;
   if (r.rank_cap > 0) run["rank_cap"] = r.rank_cap;
   Json scores = Json::array();

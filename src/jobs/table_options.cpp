@@ -35,6 +35,10 @@ void describe(OptionTable& table, TableOutput& o) {
       .at_least(1)
       .default_is("none")
       .keeps_numbers();
+  table
+      .add("rank-by", o.rank_by, {{"mean", RankBy::kMean}, {"lower", RankBy::kLower}},
+           "Best by the prediction, or by the lower end of its 90 % interval")
+      .keeps_numbers();
   table.add("rows", o.rows, "Rows that they are for, one in each line")
       .called("FILE")
       .keeps_numbers()

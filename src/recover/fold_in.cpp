@@ -4,6 +4,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <numeric>
 
@@ -46,6 +47,7 @@ struct ByRow {
 struct RowFit {
   Vector<double> t;
   Square open;
+  Square spread;
 };
 
 class Folder {
@@ -77,7 +79,7 @@ class Folder {
 
  private:
   RowFit solve(const Square& gram, const Vector<double>& right) const {
-    if (gram.size() == 0) return {Vector<double>(0), Square(0, 0)};
+    if (gram.size() == 0) return {Vector<double>(0), Square(0, 0), Square(0, 0)};
     const Solver solver{gram};
     const Vector<double>& values = solver.eigenvalues();
     const double largest = std::max(values(values.size() - 1), 0.0);
@@ -92,7 +94,10 @@ class Folder {
       open += unseen;
       z(m) = unseen ? 0 : z(m) / (values(m) + ridge);
     }
-    return {columns_.mean + root_ * (Q * z), root_ * Q.leftCols(open)};
+    const Vector<double> left =
+        (ridge / (values.array().cwiseMax(0) + ridge)).sqrt();  // of the prior's deviations
+    return {columns_.mean + root_ * (Q * z), root_ * Q.leftCols(open),
+            root_ * Q * left.asDiagonal()};
   }
 
   const LearnedColumns& columns_;
@@ -140,6 +145,7 @@ LearnedColumns learned_columns(const Recovery& r) {
   learned.mean *= scale;
   learned.covariance =
       (scale * learned.covariance - learned.mean * learned.mean.transpose()).eval();
+  learned.range = r.range;
   learned.noise_sigma = std::isfinite(r.noise_sigma) ? r.noise_sigma : 0;
   learned.empty.assign(static_cast<std::size_t>(V.rows()), 0);
   for (const Index j : r.symmetric ? r.undetermined.empty_rows : r.undetermined.empty_cols)
@@ -148,7 +154,8 @@ LearnedColumns learned_columns(const Recovery& r) {
 }
 
 double FoldedRows::predict(const LearnedColumns& columns, Index i, Index j) const {
-  return columns.offsets(j) + t.row(i).dot(columns.features.row(j));
+  const double value = columns.offsets(j) + t.row(i).dot(columns.features.row(j));
+  return columns.range ? std::clamp(value, columns.range->first, columns.range->second) : value;
 }
 
 bool FoldedRows::determined(const LearnedColumns& columns, Index i, Index j) const {
@@ -161,17 +168,32 @@ bool FoldedRows::determined(const LearnedColumns& columns, Index i, Index j) con
   return moves <= kMoves * kMoves * a.dot(columns.covariance * a);
 }
 
-FoldedRows fold_in(const LearnedColumns& columns, const Entries& rows) {
+double FoldedRows::deviation(const LearnedColumns& columns, Index i, Index j) const {
+  if (!determined(columns, i, j)) return std::numeric_limits<double>::infinity();
+  const double sigma = columns.noise_sigma;
+  if (spread.cols() == 0) return sigma;
+  const Index k = columns.mean.size();
+  const Eigen::Map<const RowMatrix<float>> S(spread.row(i).data(), k, k);
+  const Vector<float> a = columns.features.row(j).transpose().cast<float>();
+  const double own = static_cast<double>((S.transpose() * a).squaredNorm());
+  return sigma > 0 ? std::sqrt(sigma * sigma + own) : 0;
+}
+
+FoldedRows fold_in(const LearnedColumns& columns, const Entries& rows, bool with_spread) {
   constexpr Index kBlock = 64;
   check_sizes(columns, rows);
   const Folder folder(columns, rows);
   FoldedRows result;
-  result.t.resize(rows.rows, columns.mean.size());
+  const Index k = columns.mean.size();
+  result.t.resize(rows.rows, k);
+  if (with_spread) result.spread.resize(rows.rows, k * k);
   std::vector<Square> open(static_cast<std::size_t>(rows.rows));
   parallel_blocks(rows.rows, kBlock, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       RowFit fit = folder.fit(i);
       result.t.row(i) = fit.t.transpose();
+      if (with_spread)
+        Eigen::Map<RowMatrix<float>>(result.spread.row(i).data(), k, k) = fit.spread.cast<float>();
       if (fit.open.cols() > 0) open[static_cast<std::size_t>(i)] = std::move(fit.open);
     }
   });

@@ -45,7 +45,7 @@ TEST(FoldIn, PredictsNewRowsByTheirKeys) {
   EXPECT_NE(outcome.out.find("5 new rows"), std::string::npos) << outcome;
   const auto lines = lines_of(cli.text("out/predictions.csv"));
   ASSERT_EQ(lines.size(), 3u);
-  EXPECT_EQ(lines[0], "row,column,value,determined");
+  EXPECT_EQ(lines[0], "row,column,value,determined,std");
   const auto first = fields_of(lines[1]), second = fields_of(lines[2]);
   EXPECT_EQ(first[0] + " " + first[1] + " " + first[3], "user 27 film 3 1");
   EXPECT_NEAR(std::stod(first[2]), planted_at(planted, 27, 3), 100 * kExact);

@@ -57,8 +57,19 @@ TEST(KeyedTriplets, OfNumbersAreInTheirOrder) {
   EXPECT_EQ(file.entries.col, (Indices{1, 0}));
 }
 
+TEST(KeyedTriplets, OfTwoKindsAreRefusedWhereNobodyHasNamedTheColumn) {
+  try {
+    read("1,2,3\nx,2,3\n");
+    FAIL();
+  } catch (const IoError& error) {
+    EXPECT_NE(std::string(error.what()).find("'x' in line 2), one kind expected"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(KeyedTriplets, OfTwoKindsAreWordsWithAWarning) {
-  EXPECT_EQ(read("1,2,3\nx,2,3\n").warnings,
+  EXPECT_EQ(read("1,2,3\nx,2,3\n", {.row = "1"}).warnings,
             Lines{"x.csv: row keys are numbers in some lines ('1' in line 1) and words in others "
                   "('x' in line 2): all are taken as words"});
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "io/temporary_files.hpp"
 #include "udv/io/file.hpp"
@@ -175,6 +176,78 @@ TEST(CompleteJob, ResumesInsideItsFolds) {
   EXPECT_GE(interruptions, 2);
   for (size_t k = 0; k < 3; ++k)
     EXPECT_EQ(resumed->folds->folds[k].answer, whole.folds->folds[k].answer) << "fold " << k;
+}
+
+/// Numbers in the fields of a text table, its header left out.
+std::vector<std::vector<double>> numbers_in(const std::filesystem::path& path) {
+  std::vector<std::vector<double>> lines;
+  std::istringstream text(text_of(path));
+  std::string line, field;
+  std::getline(text, line);
+  while (std::getline(text, line)) {
+    lines.emplace_back();
+    std::istringstream fields(line);
+    while (std::getline(fields, field, ',')) lines.back().push_back(std::stod(field));
+  }
+  return lines;
+}
+
+TEST(CompleteJob, KeepsTheFilledTableAndNewRowsInTheRange) {
+  const io::TemporaryFolder folder;
+  CompleteOptions options;
+  options.method.range = {-0.5, 0.5};
+  options.output.fill = (folder / "full.csv").string();
+  options.output.keep_known = false;
+  Session session({.out = (folder / "run").string()});
+  complete(noisy_data(), options, session);
+  FoldInInput input;
+  input.run = (folder / "run").string();
+  input.file = folder.write("new.csv", "0,0,3\n0,1,-2\n0,2,1\n").string();
+  FoldInOptions fold;
+  fold.output.fill = (folder / "new-full.csv").string();
+  fold.output.keep_known = false;
+  Session next({.out = (folder / "next").string()});
+  fold_in(input, fold, next);
+  for (const char* name : {"full.csv", "new-full.csv"}) {
+    const auto lines = numbers_in(folder / name);
+    ASSERT_FALSE(lines.empty());
+    for (const auto& line : lines)
+      for (size_t j = 1; j < line.size(); ++j) EXPECT_LE(std::abs(line[j]), 0.5);
+  }
+}
+
+TEST(CompleteJob, RanksByTheLowerEndWhereAsked) {
+  const io::TemporaryFolder folder;
+  CompleteOptions options;
+  options.output.recommend = 5;
+  options.output.rank_by = RankBy::kLower;
+  Session session({.out = (folder / "run").string()});
+  complete(noisy_data(), options, session);
+  const auto lines = numbers_in(folder / "run/recommendations.csv");
+  ASSERT_EQ(lines.size(), 40u * 5);
+  bool moved = false;
+  for (size_t n = 1; n < lines.size(); ++n) {
+    const auto &line = lines[n], &before = lines[n - 1];
+    if (line[0] != before[0]) continue;
+    EXPECT_GE(before[3] - 1.645 * before[5], line[3] - 1.645 * line[5] - 1e-4);
+    moved = moved || line[3] > before[3];
+  }
+  EXPECT_TRUE(moved);
+}
+
+TEST(CompleteJob, PredictsForNewRowsWithDeviations) {
+  const io::TemporaryFolder folder;
+  Session session({.out = (folder / "run").string()});
+  const CompleteResult learned = complete(noisy_data(), {}, session);
+  FoldInInput input;
+  input.run = (folder / "run").string();
+  input.file = folder.write("new.csv", "0,0,3\n0,1,-2\n0,2,1\n0,3,1\n1,0,1\n").string();
+  input.predict = folder.write("pairs.csv", "0,7\n1,7\n").string();
+  Session next;
+  const FoldInResult result = fold_in(input, {}, next);
+  EXPECT_GT(result.predictions[0].deviation, learned.recovery.noise_sigma);
+  EXPECT_LT(result.predictions[0].deviation, 10 * learned.recovery.noise_sigma);
+  EXPECT_TRUE(std::isinf(result.predictions[1].deviation));
 }
 
 /// Lines row,column,value with keys.

@@ -17,13 +17,20 @@ struct TableInput {
 };
 UDV_EXPORT void describe(OptionTable& table, TableInput& options);
 
+/// What makes a column one of the best for a row.
+enum class RankBy {
+  kMean,   ///< the prediction
+  kLower,  ///< the lower end of its 90 % interval: what is uncertain comes later
+};
+
 /// What is written besides the factors.
 struct TableOutput {
   std::string fill = {};   ///< file for the completed table: .csv, .tsv or .npy
   bool keep_known = true;  ///< known entries as they are, not as the model has them
   bool yes = false;        ///< even where it is larger than 2 GB
   Index recommend = 0;     ///< so many of the best unknown columns for each row
-  std::string rows = {};   ///< file with the rows that they are for; empty: all
+  RankBy rank_by = RankBy::kMean;
+  std::string rows = {};  ///< file with the rows that they are for; empty: all
 };
 UDV_EXPORT void describe(OptionTable& table, TableOutput& options);
 

@@ -23,8 +23,9 @@ constexpr double kDefaultTolerance = std::max(1e-10, 80 * kEpsilon<Scalar>);
 template <typename Scalar>
 PreparedProblem<Scalar>::PreparedProblem(const BasicProblem<Scalar>& problem,
                                          const RecoverOptions& options)
-    : options_(options), used_(problem) {
+    : options_(options), used_{problem.op, {}}, given_(&problem.b) {
   if (options.holdout > 0) {
+    given_ = nullptr;
     std::tie(used_, held_out_) = split(problem, options.holdout, options.seed);
     if (options.rank_walk) all_ = problem;
   }
@@ -40,7 +41,7 @@ PreparedProblem<Scalar>::PreparedProblem(const BasicProblem<Scalar>& problem,
 
 template <typename Scalar>
 double PreparedProblem<Scalar>::chosen_scale() const {
-  const double norm = used_.b.stableNorm();
+  const double norm = data().stableNorm();
   switch (options_.scale_rule) {
     case ScaleRule::kAuto:
       return kSizeAgainstBall * std::sqrt(used_.op->mean_gain()) / norm;
@@ -54,8 +55,15 @@ double PreparedProblem<Scalar>::chosen_scale() const {
 }
 
 template <typename Scalar>
+void PreparedProblem<Scalar>::own_data() {
+  if (given_ == nullptr) return;
+  used_.b = *given_;
+  given_ = nullptr;
+}
+
+template <typename Scalar>
 void PreparedProblem<Scalar>::rescale() {
-  b_ = static_cast<RealOf<Scalar>>(scale_) * used_.b;
+  b_ = static_cast<RealOf<Scalar>>(scale_) * data();
 }
 
 template <typename Scalar>
@@ -99,19 +107,20 @@ void PreparedProblem<Scalar>::subtract_offsets() {
     if (!possible || wanted == Centering::kNone) return;
     if (wanted != Centering::kAuto) {
       BiasFit means(*used_.op, wanted);
-      means.converge(used_.b, 200, 1e-14);
-      const Vector<double> left = used_.b - measured(*used_.op, means.biases);
-      require(left.stableNorm() > 1e-12 * used_.b.stableNorm(),
+      means.converge(data(), 200, 1e-14);
+      const Vector<double> left = data() - measured(*used_.op, means.biases);
+      require(left.stableNorm() > 1e-12 * data().stableNorm(),
               "nothing is left to recover after centering: the fitted means explain all values");
       if (!options_.rank_walk) return take_offsets({wanted, means.biases, {}});
     }
-    if (options_.rank_walk) take_offsets(dominant_offsets(*used_.op, used_.b, wanted));
+    if (options_.rank_walk) take_offsets(dominant_offsets(*used_.op, data(), wanted));
   }
 }
 
 template <typename Scalar>
 void PreparedProblem<Scalar>::take_offsets(OffsetModel model) {
   if constexpr (std::is_same_v<Scalar, double>) {
+    if (offsets_.biases.any() || model.biases.any()) own_data();
     const auto add = [](Problem& data, const Biases& biases, double sign) {
       if (data.op && biases.any()) data.b += sign * measured(*data.op, biases);
     };
@@ -127,6 +136,7 @@ void PreparedProblem<Scalar>::take_offsets(OffsetModel model) {
 
 template <typename Scalar>
 void PreparedProblem<Scalar>::keep_only(BasicProblem<Scalar> rest) {
+  given_ = nullptr;
   used_.op = std::move(rest.op);
   b_ = std::move(rest.b);
   used_.b = b_ / static_cast<RealOf<Scalar>>(scale_);
@@ -147,6 +157,7 @@ double PreparedProblem<Scalar>::held_out_rmse(const StackedFactors<Scalar>& Z) c
 template <typename Scalar>
 void PreparedProblem<Scalar>::use_all() {
   held_out_ = {};
+  given_ = nullptr;
   used_ = all_;
   num_measurements_ = used_.op->num_measurements();
   rescale();

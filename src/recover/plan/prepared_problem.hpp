@@ -16,12 +16,13 @@ inline constexpr double kSizeAgainstBall = 5;
 template <typename Scalar>
 class PreparedProblem {
  public:
-  /// Throws where the options do not go with the problem. Keeps a reference to the options.
+  /// Throws where the options do not go with the problem. Keeps references to both.
   PreparedProblem(const BasicProblem<Scalar>& problem, const RecoverOptions& options);
 
   const MeasurementOperator<Scalar>& op() const { return *used_.op; }
-  const Reals<Scalar>& b() const { return b_; }          ///< scaled
-  const Reals<Scalar>& data() const { return used_.b; }  ///< in the caller's units
+  const Reals<Scalar>& b() const { return b_; }  ///< scaled
+  /// In the caller's units.
+  const Reals<Scalar>& data() const { return given_ ? *given_ : used_.b; }
   double scale() const { return scale_; }
   double unit() const { return 1 / (scale_ * scale_); }         ///< of an objective, for the caller
   Index num_measurements() const { return num_measurements_; }  ///< gross errors included
@@ -55,8 +56,10 @@ class PreparedProblem {
  private:
   void subtract_offsets();
   double chosen_scale() const;
+  void own_data();
 
   const RecoverOptions& options_;
+  const Reals<Scalar>* given_ = nullptr;        // data() where nothing has changed them
   BasicProblem<Scalar> used_, held_out_, all_;  // all_: where some are held out from a walk
   OffsetModel offsets_;
   double offset_norm_ = 0;  // |A(offsets)|, scaled

@@ -476,10 +476,11 @@ Biases BayesFit<Real>::biases() const {
 }
 
 template <typename Real>
-Vector<double> BayesFit<Real>::fitted() const {
-  Vector<double> x(op_->num_measurements());
+template <typename Use>
+void BayesFit<Real>::for_each_fitted(const Use& use) const {
   const SparseLines rows = op_->by_row();
-  const Index lines = std::max<Index>(1, kEntryBlock * rows.count / std::max<Index>(1, x.size()));
+  const Index n = op_->num_measurements();
+  const Index lines = std::max<Index>(1, kEntryBlock * rows.count / std::max<Index>(1, n));
   parallel_blocks(rows.count, lines, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
       for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
@@ -487,21 +488,26 @@ Vector<double> BayesFit<Real>::fitted() const {
         double sum = mean_ + static_cast<double>(a[0]) + static_cast<double>(b[0]);
         for (Index c = 1; c < rows_.width; ++c)
           sum += static_cast<double>(a[c]) * static_cast<double>(b[c]);
-        x(rows.entry[s]) = sum;
+        use(i, Index{rows.entry[s]}, sum);
       }
   });
+}
+
+template <typename Real>
+Vector<double> BayesFit<Real>::fitted() const {
+  Vector<double> x(op_->num_measurements());
+  for_each_fitted([&](Index, Index t, double value) { x(t) = value; });
   return x;
 }
 
 template <typename Real>
 double BayesFit<Real>::largest_residual() const {
-  const Vector<double> x = fitted();
-  double largest = 0;
-  for (Index t = 0; t < x.size(); ++t) {
+  Vector<double> largest = Vector<double>::Zero(op_->rows());  // of each row
+  for_each_fitted([&](Index i, Index t, double value) {
     const double w = weight_ ? static_cast<double>((*weight_)[at(t)]) : 1;
-    largest = std::max(largest, w * (value_[t] - x(t)) * (value_[t] - x(t)));
-  }
-  return std::sqrt(largest / variance_);
+    largest(i) = std::max(largest(i), w * (value_[t] - value) * (value_[t] - value));
+  });
+  return std::sqrt(largest.maxCoeff() / variance_);
 }
 
 template class BayesFit<float>;

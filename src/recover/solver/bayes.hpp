@@ -99,6 +99,9 @@ class UDV_EXPORT BayesFit {
   double smallest_count() const { return smallest_count_; }
 
  private:
+  /// use(row, entry, expected prediction) for all entries; rows may be in several threads.
+  template <typename Use>
+  void for_each_fitted(const Use& use) const;
   BayesEntries<Real> row_entries() const;
   BayesEntries<Real> col_entries() const;
   void weigh();
