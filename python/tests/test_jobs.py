@@ -232,3 +232,16 @@ def test_docstring_examples_hold():
     from udv import _recover_jobs
 
     assert doctest.testmod(_recover_jobs).failed == 0
+
+
+def test_stub_names_everything():
+    import ast
+    from pathlib import Path
+
+    path = Path(udv.__file__).with_name("__init__.pyi")
+    if not path.exists():
+        pytest.skip("a build makes the stub")
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    named = {getattr(node, "name", None) for node in body} | {
+        node.target.id for node in body if isinstance(node, ast.AnnAssign)}
+    assert set(udv.__all__) <= named
