@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the Python package costs, and its imputer beside scikit-learn's: the figures of docs/python.md.
 
-usage: measure.py [costs] [memory] [imputers]
+usage: measure.py [costs] [memory] [imputers | imputers-large]
 """
 
 import resource
@@ -76,7 +76,7 @@ def memory():
           f"{peak():.2f} GB")
 
 
-def imputers(rows=1000, columns=50, rank=5, seeds=5):
+def imputers(rows=500, columns=40, rank=5, seeds=5):
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
@@ -106,4 +106,5 @@ def imputers(rows=1000, columns=50, rank=5, seeds=5):
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ["costs", "memory", "imputers"]:
-        {"costs": costs, "memory": memory, "imputers": imputers}[name]()
+        {"costs": costs, "memory": memory, "imputers": imputers,
+         "imputers-large": lambda: imputers(2000, 50)}[name]()

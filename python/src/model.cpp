@@ -58,6 +58,25 @@ py::array_t<double> predict(TrainedModel& self, const Dense<double>& X) {
   return to_array(std::move(outputs));
 }
 
+// The same for all rows of a file of the kind that the model was trained on.
+py::array_t<double> predict_file(TrainedModel& self, const std::string& path) {
+  const net::Model<double>& model = self.in_double();
+  RowMatrix<double> outputs;
+  {
+    const py::gil_scoped_release free;
+    const OneBlasThread one;
+    const auto data = net::read_for_model<double>(path, "", model.preprocessing, false);
+    outputs = net::predictions_of(model, data.X, path).outputs;
+  }
+  return to_array(std::move(outputs));
+}
+
+std::vector<std::string> columns_of(const net::Preprocessing& preprocessing) {
+  std::vector<std::string> names;
+  for (const net::ColumnCoding& column : preprocessing.columns) names.push_back(column.column);
+  return names;
+}
+
 template <typename Real>
 py::dict arrays_of(const net::Network<Real>& network) {
   py::dict all;
@@ -80,6 +99,7 @@ py::dict facts_of_model(const TrainedModel& self) {
         const net::Sizes& sizes = model.network.sizes();
         all["sizes"] = py::make_tuple(sizes.inputs, sizes.hidden, sizes.outputs);
         all["classes"] = how.classes;
+        all["columns"] = columns_of(how);
         all["spectrum"] = to_array(Vector<double>(figures.spectrum));
         all["stable_rank"] = figures.stable_rank;
         all["effective_rank"] = figures.effective_rank;
@@ -146,6 +166,7 @@ void bind_models(py::module_& m) {
       .def_static("load", load)
       .def("save", save)
       .def("predict", predict)
+      .def("predict_file", predict_file)
       .def_property_readonly("facts", facts_of_model)
       .def_property_readonly("arrays",
                              [](const TrainedModel& self) {

@@ -118,6 +118,21 @@ def test_train_values_and_classes(rng):
     assert {"epoch", "train_loss"} <= set(model.history)
 
 
+def test_train_on_a_table_with_words(rng):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"size": rng.uniform(20, 200, 300),
+                          "town": rng.choice(["Aa", "Bb, Cc", "Dd"], 300)})
+    price = 2 * frame["size"] + 100 * (frame["town"] == "Dd") + 7.0
+    model = udv.train(frame, price, encoding="onehot", bias=True, lr=0.02, epochs=100)
+    assert np.corrcoef(model.predict(frame), price)[0, 1] > 0.98
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(frame[["town", "size"]]), model.predict(frame))
+    with pytest.raises(ValueError, match="X: no column 'town' found"):
+        model.predict(frame[["size"]])
+    with pytest.raises(TypeError, match="X: ndarray found, a DataFrame"):
+        model.predict(frame[["size"]].to_numpy())
+
+
 def test_prune_and_export(rng, tmp_path):
     X = rng.normal(size=(200, 6))
     model = udv.train(X, X[:, 0] - X[:, 1], epochs=30, hidden=12)
@@ -217,3 +232,16 @@ def test_docstring_examples_hold():
     from udv import _recover_jobs
 
     assert doctest.testmod(_recover_jobs).failed == 0
+
+
+def test_stub_names_everything():
+    import ast
+    from pathlib import Path
+
+    path = Path(udv.__file__).with_name("__init__.pyi")
+    if not path.exists():
+        pytest.skip("a build makes the stub")
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    named = {getattr(node, "name", None) for node in body} | {
+        node.target.id for node in body if isinstance(node, ast.AnnAssign)}
+    assert set(udv.__all__) <= named

@@ -122,3 +122,15 @@ print(after_sense - before - X.nbytes / 1024, after - middle)
     sensed, completed = map(float, printed.split())
     megabyte = 1024  # ru_maxrss is in kilobytes
     assert sensed < 26 * megabyte and completed < 26 * megabyte, (sensed, completed)
+
+
+def _forked(table):
+    return udv.complete(table).rank
+
+
+def test_works_after_a_fork(holes):
+    import multiprocessing
+
+    assert udv.complete(holes).rank == 3  # the threads of this process are there
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(_forked, [holes, holes]).get(timeout=120) == [3, 3]

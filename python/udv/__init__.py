@@ -4,7 +4,7 @@
 >>> import numpy as np, udv
 >>> X = np.outer(np.arange(1.0, 9.0), np.arange(1.0, 7.0))
 >>> X[::3, ::2] = np.nan                       # NaN marks what is not known
->>> udv.complete(X).matrix().round(6)[0, 0]
+>>> float(udv.complete(X).matrix()[0, 0].round(6))
 1.0
 
 `udv.complete`, `udv.sense`, `udv.retrieve_phase` and `udv.ptychography` recover; `udv.train`,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,21 @@ class Model:
 
     def decision_function(self, X) -> np.ndarray:
         """Outputs of the network, rows x outputs: scores, or values in the units of the target."""
+        if self._facts["columns"]:
+            return self._outputs_of_table(X)
         return self._model.predict(_data.finite(X, "X", ndim=(2,)))
+
+    def _outputs_of_table(self, X) -> np.ndarray:
+        if _data.is_path(X):
+            return self._model.predict_file(os.fspath(X))
+        if not _data.is_frame(X):
+            raise TypeError(f"X: {type(X).__name__} found, a DataFrame or a file expected, as the "
+                            "model was trained on a table")
+        missing = [name for name in self._facts["columns"] if name not in X.columns]
+        if missing:
+            raise ValueError(f"X: no column {missing[0]!r} found, which the model needs")
+        with _table_file(X[self._facts["columns"]]) as path:
+            return self._model.predict_file(path)
 
     def predict(self, X) -> np.ndarray:
         """Values (one axis where there is one target), or labels."""
@@ -82,11 +97,41 @@ class Model:
         return f"<udv.Model {self.variant} {sizes}, {self.task}, {self.parameters} parameters>"
 
 
+@contextmanager
+def _table_file(frame):
+    """A table as a file, for columns that are no numbers."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "X.csv")
+        frame.to_csv(path, index=False)
+        yield path
+
+
+def _has_words(X) -> bool:
+    return _data.is_frame(X) and any(kind.kind not in "fiub" for kind in X.dtypes)
+
+
+def _train_table(X, y, task: str, options: dict, watch):
+    """Words and dates are coded by the engine, as those of a file."""
+    name = getattr(y, "name", None) or "y"
+    if name in X.columns:
+        name = "udv_target"
+    _same_rows(X, len(y), "y")
+    with _table_file(X.assign(**{str(name): np.asarray(y)})) as path:
+        return _udv.train_file(path, {**options, "task": task, "target": str(name)}, watch)
+
+
+def _task_of(y, task: str) -> str:
+    if task != "auto":
+        return task
+    return "regression" if y.dtype.kind == "f" else "classification"
+
+
 def _targets(y, task: str, classes=None):
     """(values or None, labels or None, classes): floats are values unless the task says classes."""
     array = np.asarray(y)
-    if task == "auto":
-        task = "regression" if array.dtype.kind == "f" else "classification"
+    task = _task_of(array, task)
     if task == "regression":
         values = _data.finite(array, "y", ndim=(1, 2))
         return (values[:, None] if values.ndim == 1 else values), None, None
@@ -124,8 +169,9 @@ def train(X, y=None, *, test=None, task="auto", target=None, targets=None, callb
 
     Parameters
     ----------
-    X : array, DataFrame of numbers, or path
-        Rows x features; or a file that the command `udv train` reads.
+    X : array, DataFrame, or path
+        Rows x features; words and dates of a DataFrame are coded. Or a file that the command
+        `udv train` reads.
     y : array
         Targets: floats are values, whole numbers and texts are classes, unless `task` says it.
     test : (X, y) or path, optional
@@ -149,9 +195,15 @@ def train(X, y=None, *, test=None, task="auto", target=None, targets=None, callb
         options.update({name: value for name, value in files.items() if value is not None})
         model, figures, history, warned, notices = _udv.train_file(os.fspath(X), options, watch)
         classes = None
+    elif y is None:
+        raise TypeError("y: nothing found, the targets expected beside an array")
+    elif _has_words(X):
+        if test is not None:
+            raise TypeError("test: goes with columns of numbers; give test_share for a share")
+        kind = _task_of(np.asarray(y), task)
+        model, figures, history, warned, notices = _train_table(X, y, kind, options, watch)
+        classes = None
     else:
-        if y is None:
-            raise TypeError("y: nothing found, the targets expected beside an array")
         features = _features(X)
         values, labels, classes = _targets(y, task)
         _same_rows(features, len(values if labels is None else labels), "y")
