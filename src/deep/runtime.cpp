@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "deep/runtime.hpp"
 
+#include <dlfcn.h>
 #include <sys/resource.h>
 
 #include "core/require.hpp"
@@ -10,10 +11,18 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #endif
 
-// Debian's LibTorch multiplies by OpenBLAS, which net sets to one thread; others have none of it.
-extern "C" __attribute__((weak)) void openblas_set_num_threads(int);
-
 namespace udv::deep {
+namespace {
+
+// Debian's LibTorch multiplies by OpenBLAS, which net sets to one thread; others have none of it,
+// so it is looked for in the running program.
+void set_openblas_threads(int count) {
+  using Setter = void (*)(int);
+  static const auto set = reinterpret_cast<Setter>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+  if (set) set(count);
+}
+
+}  // namespace
 
 torch::Device device_named(const std::string& name) {
   if (name == "cpu") return torch::kCPU;
@@ -33,11 +42,11 @@ torch::Dtype type_named(const std::string& name, const torch::Device& device) {
 
 void BlasThreads::use_all() {
   at::set_num_threads(num_threads());
-  if (openblas_set_num_threads) openblas_set_num_threads(num_threads());
+  set_openblas_threads(num_threads());
 }
 
 BlasThreads::~BlasThreads() {
-  if (openblas_set_num_threads) openblas_set_num_threads(1);
+  set_openblas_threads(1);
 }
 
 double peak_memory(const torch::Device& device) {
