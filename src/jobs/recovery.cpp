@@ -39,7 +39,8 @@ std::vector<std::string> undetermined_lines(const Undetermined& open, Index rank
     if (!which.empty()) lines.push_back(fmt::format("{} {} {}", kind, join(which, name), what));
   };
   add("have no entries that can be used: nothing is predicted there", "rows", row, open.empty_rows);
-  add("have no entries that can be used: nothing is predicted there", "columns", col, open.empty_cols);
+  add("have no entries that can be used: nothing is predicted there", "columns", col,
+      open.empty_cols);
   const std::string few =
       fmt::format("have too few useful entries for rank {}: not determined by the data", rank);
   add(few, "rows", row, open.rows);
