@@ -40,6 +40,15 @@ std::string open_text(const RecoveryFacts& r) {
   return "";
 }
 
+// Of data that were too many to look at every direction.
+std::string counted_verdict(const Undetermined& open) {
+  const std::size_t lines = open.rows.size() + open.cols.size();
+  if (lines > 0)
+    return fmt::format("fits the data up to noise, but {} rows and columns have too few entries",
+                       lines);
+  return "fits the data up to noise, and every row and column has enough entries for it";
+}
+
 std::string gradient_verdict(const RecoveryFacts& r) {
   switch (r.certificate.verdict) {
     case Optimality::kGlobal:
@@ -119,6 +128,7 @@ std::string RecoveryFacts::verdict() const {
   if (rank == 0 && center != Centering::kNone)
     return "offsets and noise: no rank explains the data better than none";
   if (rank == 0) return "nothing but noise: no rank explains the data better than none";
+  if (!exact && determinacy.tolerance <= 0) return counted_verdict(undetermined);
   const std::string open = open_text(*this);
   if (certified()) return fmt::format("certified: the only {} that fits the data", answer(*this));
   if (!exact)
