@@ -2,7 +2,7 @@
 // Made-up ratings (bench/ratings_data.hpp): error on a held-out fifth of auto mode without options,
 // beside the same model started at the truth and simpler methods.
 //
-// usage: bench_ratings [SEEDS] [FIRST]
+// usage: bench_ratings [SEEDS] [FIRST] [half|skewed|sparse|time|small|biases|mean]
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
@@ -134,8 +134,25 @@ double from_truth(const udv::bench::Ratings& data, const udv::Problem& problem) 
   });
 }
 
-void run(std::uint64_t seed) {
+// Other kinds of ratings: half stars, a few columns that all know, rows with one to three entries,
+// the last rows held out, nothing but biases, the mean alone.
+udv::bench::RatingsOptions variant(const std::string& name) {
   udv::bench::RatingsOptions options;
+  if (name == "half") options.level = 0.5;
+  if (name == "skewed") options.col_power = 1.2;
+  if (name == "sparse") options = {.rows = 6000, .cols = 2000, .entries = 20'000};
+  if (name == "time") options.by_time = true;
+  if (name == "small") options = {.rows = 300, .cols = 500, .entries = 15'000};
+  if (name == "biases") options = {.rows = 300, .cols = 500, .entries = 15'000, .first_factor = 0};
+  if (name == "mean") {
+    options = {.rows = 300, .cols = 500, .entries = 10'000, .first_factor = 0};
+    options.row_bias = options.col_bias = 0;
+  }
+  return options;
+}
+
+void run(std::uint64_t seed, const std::string& name) {
+  udv::bench::RatingsOptions options = variant(name);
   options.seed = seed;
   const auto data = udv::bench::make_ratings(options);
   const udv::Problem problem = udv::completion(data.train);
@@ -159,5 +176,6 @@ int main(int argc, char** argv) {
   udv::set_num_threads(1);
   const int seeds = argc > 1 ? std::stoi(argv[1]) : 10, first = argc > 2 ? std::stoi(argv[2]) : 0;
   fmt::print("seed  auto mode                          from truth  tuned ALS  biases  mean\n");
-  for (int s = first; s < first + seeds; ++s) run(static_cast<std::uint64_t>(s));
+  for (int s = first; s < first + seeds; ++s)
+    run(static_cast<std::uint64_t>(s), argc > 3 ? argv[3] : "");
 }

@@ -19,7 +19,10 @@ struct RatingsOptions {
   double mean = 3.5, row_bias = 0.4, col_bias = 0.6, noise = 0.85;
   double first_factor = 0.5, decay = 0.75;  ///< sd of u_k v_k: first_factor * decay^k
   double power = 0.6;                       ///< share of line i: (i + 1)^-power
+  double col_power = 0;                     ///< of columns, where not 0
   bool rounded = true;
+  double level = 1;      ///< between two marks; the lowest mark is one level, the highest 5
+  bool by_time = false;  ///< rows come one after the other, and the last fifth is held out
   std::uint64_t seed = 0;
 };
 
@@ -65,7 +68,8 @@ inline Ratings make_ratings(const RatingsOptions& o) {
     data.U.col(k) *= o.first_factor * std::pow(o.decay, static_cast<double>(k));
   data.row_bias = o.row_bias * normals(o.rows, 1);
   data.col_bias = o.col_bias * normals(o.cols, 1);
-  const PowerLaw row_law(o.rows, o.power, random), col_law(o.cols, o.power, random);
+  const PowerLaw row_law(o.rows, o.power, random),
+      col_law(o.cols, o.col_power > 0 ? o.col_power : o.power, random);
   std::set<std::pair<Index, Index>> places;
   while (static_cast<Index>(places.size()) < o.entries)
     places.emplace(row_law.draw(random), col_law.draw(random));
@@ -75,8 +79,10 @@ inline Ratings make_ratings(const RatingsOptions& o) {
     const double truth =
         o.mean + data.row_bias(i) + data.col_bias(j) + data.U.row(i).dot(data.V.row(j));
     double value = truth + o.noise * random.normal();
-    if (o.rounded) value = std::clamp(std::round(value), 1.0, 5.0);
-    const bool held_out = random.uniform() < 0.2;
+    if (o.rounded) value = std::clamp(o.level * std::round(value / o.level), o.level, 5.0);
+    // Of a row that comes late, more is held out.
+    const double late = 0.4 * static_cast<double>(i) / static_cast<double>(o.rows);
+    const bool held_out = random.uniform() < (o.by_time ? late : 0.2);
     Entries& part = held_out ? data.test : data.train;
     part.row.push_back(static_cast<std::int32_t>(i));
     part.col.push_back(static_cast<std::int32_t>(j));

@@ -46,8 +46,10 @@ void ProgressBar::draw(const IterationRecord& record) {
                         report::duration(record.seconds * (1 / share - 1)));
   else
     text += fmt::format("solving  {}", report::duration(record.seconds));
-  text += fmt::format("   {} {} ({:.0f}/s)   {} {:.2e}   {} {}", words_.iteration, record.iteration,
-                      rate, words_.objective, record.objective, words_.rank, record.rank);
+  text += fmt::format("   {} {} ({:.0f}/s)", words_.iteration, record.iteration, rate);
+  if (*words_.objective != 0)
+    text += fmt::format("   {} {:.2e}   {} {}", words_.objective, record.objective, words_.rank,
+                        record.rank);
   fmt::print(stderr, "{}\x1b[K", text);
   std::fflush(stderr);
 }

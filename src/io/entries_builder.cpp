@@ -150,6 +150,12 @@ bool equal_mirror_images(double a, double b) {
   return std::abs(a - b) <= kRelativeTolerance * std::max(std::abs(a), std::abs(b));
 }
 
+void require_number_of_entries(const std::string& name, std::size_t lines) {
+  constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
+  require<IoError>(lines <= kMost, name, ": about ", lines, " entries found, at most ", kMost,
+                   " expected; leave some out, or complete parts of the matrix");
+}
+
 EntriesFile assemble(const MatrixFrame& frame, std::vector<Record> records,
                      const std::vector<double>& weights) {
   if (frame.symmetric) fold_below_diagonal(records);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text.hpp"
 #include "udv/io/entries_io.hpp"
 
 namespace udv::io::detail {
@@ -39,6 +40,25 @@ void validate(const EntriesOptions& options);
 
 /// Throws IoError unless the file's sizes are positive, fit 32-bit indices, equal those asked
 /// for, and are equal to each other where symmetry is asked for. `position` starts the message.
+/// Throws IoError where there are more lines than entries can be numbered.
+void require_number_of_entries(const std::string& name, std::size_t lines);
+
+/// Tells a reader's caller every 2^18 lines how far it is.
+class ReadingProgress {
+ public:
+  ReadingProgress(const EntriesOptions& options, std::size_t bytes)
+      : tell_(options.progress), bytes_(static_cast<double>(bytes)) {}
+  void count(const LineReader& line) {
+    if ((++lines_ & 0x3ffff) == 0 && tell_)
+      tell_(1 - static_cast<double>(line.bytes_left()) / bytes_);
+  }
+
+ private:
+  const std::function<void(double)>& tell_;
+  double bytes_;
+  std::size_t lines_ = 0;
+};
+
 void require_sizes(const std::string& position, Index rows, Index cols,
                    const EntriesOptions& options);
 

@@ -150,9 +150,13 @@ EntriesFile read_keyed_triplets(Table table, const TripletColumns& columns,
   Side& second = options.symmetric ? rows : cols;
   std::vector<Record> records;
   std::vector<double> weights;
-  records.reserve(table.line().lines_left());
+  const std::size_t most = table.line().lines_left();
+  require_number_of_entries(name, most);
+  records.reserve(most);
+  ReadingProgress progress(options, table.line().bytes_left());
   Index left_out = 0, lines = 0;
   for (; table.next(); ++lines) {
+    progress.count(table.line());
     Record record;
     record.value = parse_value(table.line(), table.field(columns.value), "value");
     record.line = static_cast<std::uint64_t>(table.line().number());

@@ -41,6 +41,7 @@ class LineReader {
   const std::string& name() const { return name_; }
   /// This one and those that follow: at most what the text can hold, "1 1 1" being the shortest.
   std::size_t lines_left() const;
+  std::size_t bytes_left() const { return rest_.size(); }
 
   /// Throws IoError "name:number: ...".
   template <typename... Parts>

@@ -72,13 +72,17 @@ void add(Triplets& triplets, const Record& record) {
 }
 
 /// Stops at the first key unless `only_indices`.
-Triplets parse_triplets(Table table, const TripletColumns& columns, IndexBase base,
+Triplets parse_triplets(Table table, const TripletColumns& columns, const EntriesOptions& options,
                         bool only_indices) {
   const bool plain = are_plain(table, columns);
-  const std::int32_t first = base == IndexBase::kOne ? 1 : 0;
+  const std::int32_t first = options.base == IndexBase::kOne ? 1 : 0;
   Triplets triplets;
-  triplets.records.reserve(table.line().lines_left());
+  const std::size_t lines = table.line().lines_left();
+  require_number_of_entries(table.line().name(), lines);
+  triplets.records.reserve(lines);
+  ReadingProgress progress(options, table.line().bytes_left());
   while (table.next_line()) {
+    progress.count(table.line());
     Record record;
     const LineReader& line = table.line();
     if (plain &&
@@ -165,7 +169,7 @@ EntriesFile read_chosen(const Table& table, std::string_view text, const Triplet
                         const EntriesOptions& options) {
   if (are_keys(options)) return read_keys_of(table, text, columns, options);
   const std::string& name = table.line().name();
-  Triplets triplets = parse_triplets(table, columns, options.base, are_indices(options));
+  Triplets triplets = parse_triplets(table, columns, options, are_indices(options));
   if (triplets.has_keys) return read_keys_of(table, text, columns, options);
   if (are_indices(options) || !is_sparse(triplets))
     return from_indices(name, std::move(triplets), options);

@@ -232,7 +232,7 @@ void describe(OptionTable& table, CompleteOptions& o) {
 CompleteResult complete(const CompleteInput& input, const CompleteOptions& options,
                         Session& session) {
   check_settings(options);
-  CompleteTask task = read_task(input, options);
+  CompleteTask task = read_task(input, options, session);
   check_entries(input.file, task.data.entries);
   read_companions(options, task);
   return complete_task(std::move(task), options, session);

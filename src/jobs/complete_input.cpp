@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <filesystem>
 #include <tuple>
 
 #include "core/require.hpp"
@@ -41,6 +43,33 @@ io::EntriesOptions reader_options(const CompleteOptions& options) {
   how.weight = input.weight;
   how.std = input.std;
   return how;
+}
+
+// Large files take seconds.
+io::EntriesFile read_with_bar(const std::string& path, io::EntriesOptions how, Listener& listener) {
+  constexpr double kMegabyte = 1e6;
+  constexpr std::uintmax_t kLarge = 50'000'000;
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  if (unknown || bytes < kLarge) return io::read_entries_file(path, how);
+  const double megabytes = static_cast<double>(bytes) / kMegabyte;
+  const auto start = std::chrono::steady_clock::now();
+  how.progress = [&](double share) {
+    IterationRecord record;
+    record.iteration = static_cast<Index>(share * megabytes);
+    record.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    listener.progress(record);
+  };
+  listener.begin({static_cast<Index>(megabytes), 0}, {"MB read", "", ""});
+  try {
+    io::EntriesFile file = io::read_entries_file(path, how);
+    listener.end();
+    return file;
+  } catch (...) {
+    listener.end();
+    throw;
+  }
 }
 
 void read_keyed_test(const io::EntriesOptions& options, CompleteTask& task) {
@@ -113,7 +142,8 @@ void check_keys(const CompleteData& data) {
   check("columns", data.col_keys, data.entries.cols);
 }
 
-CompleteTask read_task(const CompleteInput& input, const CompleteOptions& options) {
+CompleteTask read_task(const CompleteInput& input, const CompleteOptions& options,
+                       Session& session) {
   CompleteTask task;
   task.names = input;
   task.output = options.output;
@@ -122,7 +152,7 @@ CompleteTask read_task(const CompleteInput& input, const CompleteOptions& option
     read_more(input, reader_options(options), task);
     return task;
   }
-  io::EntriesFile file = io::read_entries_file(input.file, reader_options(options));
+  io::EntriesFile file = read_with_bar(input.file, reader_options(options), session.listener());
   task.inputs = {std::filesystem::absolute(input.file).string()};
   task.data.entries = std::move(file.entries);
   task.data.index_base = file.base;

@@ -25,8 +25,10 @@ struct CompleteTask {
   LineNames line_names() const { return {data.row_keys, data.col_keys, data.index_base}; }
 };
 
-/// Reads the known entries. Throws IoError naming file and place.
-CompleteTask read_task(const CompleteInput& input, const CompleteOptions& options);
+/// Reads the known entries; a large text file with a progress bar. Throws IoError naming file and
+/// place.
+CompleteTask read_task(const CompleteInput& input, const CompleteOptions& options,
+                       Session& session);
 /// Reads the files that go with them: test entries, pairs, rows.
 void read_companions(const CompleteOptions& options, CompleteTask& task);
 

@@ -86,6 +86,9 @@ Json results_json(const RecoveryFacts& r, const char* scalar, int index_base) {
               {"verdict", r.verdict()},
               {"certificate", certificate_json(r.certificate, r.determinacy)},
               {"undetermined", undetermined_json(r.undetermined, index_base)}});
+  // How rows and columns that the data leave open were found.
+  if (r.by_rank_walk && r.rank > 0)
+    run["determined_by"] = r.determinacy.tolerance > 0 ? "directions" : "numbers of entries";
   if (r.determinacy.tolerance > 0) run["determinacy"] = determinacy_json(r.determinacy);
   if (!r.outliers.empty())
     run["outliers"] = {{"count", r.outliers.size()},

@@ -278,7 +278,8 @@ TEST(Recommend, NamesTheBestUnknownColumnsOfEachRow) {
   ASSERT_EQ(complete(cli, "--recommend 3").code, 0);
   const auto found = csv(cli, "out/recommendations.csv");
   ASSERT_EQ(found.size(), 91u);
-  EXPECT_EQ(found[0], (std::vector<std::string>{"row", "rank", "column", "value", "determined", "std"}));
+  EXPECT_EQ(found[0],
+            (std::vector<std::string>{"row", "rank", "column", "value", "determined", "std"}));
   const RowMatrix<double> X = planted.U * planted.V.transpose();
   const auto known = [&](Index j) {
     for (size_t t = 0; t < planted.entries.value.size(); ++t)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,8 @@ struct EntriesOptions {
   const Keys* known_rows = nullptr;
   const Keys* known_cols = nullptr;
   bool keyed = false;  ///< whole numbers are keys, too
+  /// Told now and then which share of a text file has been read.
+  std::function<void(double)> progress = nullptr;
 };
 
 /// How a table stands in its file, so that another one can be written alike.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "core/instantiate.hpp"
@@ -17,10 +18,18 @@ namespace {
 
 using Indices = std::vector<std::int32_t>;
 
+// Entries are numbered by 32 bits, which halves the memory of a pattern.
+void check_number_of_entries(Index size) {
+  constexpr Index kMost = std::numeric_limits<std::int32_t>::max();
+  require(size <= kMost, "entries: ", size, " found, at most ", kMost,
+          " expected; leave some out, or complete parts of the matrix");
+}
+
 void check(const Entries& entries) {
   require(entries.rows > 0 && entries.cols > 0, "entries: the matrix is ", entries.rows, " x ",
           entries.cols, ", at least 1 x 1 expected");
   require(entries.size() > 0, "entries: none given");
+  check_number_of_entries(entries.size());
   require(!entries.symmetric || entries.rows == entries.cols, "entries: a symmetric matrix is ",
           entries.rows, " x ", entries.cols, ", square expected");
   require(entries.row.size() == entries.value.size() && entries.col.size() == entries.value.size(),

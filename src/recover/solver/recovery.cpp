@@ -40,6 +40,15 @@ std::string open_text(const RecoveryFacts& r) {
   return "";
 }
 
+// Of data that were too many to look at every direction.
+std::string counted_verdict(const Undetermined& open) {
+  const std::size_t lines = open.rows.size() + open.cols.size();
+  if (lines > 0)
+    return fmt::format("fits the data up to noise, but {} rows and columns have too few entries",
+                       lines);
+  return "fits the data up to noise, and every row and column has enough entries for it";
+}
+
 // No rank leaves a measurement to spare: rank 1 has as many parameters as there are measurements.
 bool too_few_for_any_rank(const RecoveryFacts& r) {
   const Undetermined& open = r.undetermined;
@@ -58,6 +67,7 @@ std::string rank_zero_verdict(const RecoveryFacts& r) {
 
 std::string fit_verdict(const RecoveryFacts& r) {
   const std::string open = open_text(r);
+  if (!r.exact && r.determinacy.tolerance <= 0) return counted_verdict(r.undetermined);
   if (r.certified()) return fmt::format("certified: the only {} that fits the data", answer(r));
   if (!r.exact)
     return open.empty() ? "fits the data up to noise, and the data determine all of it"
