@@ -28,12 +28,16 @@ std::string option_of(std::string keyword) {
                        (expected.empty() ? "text" : expected) + " expected");
 }
 
+bool has_choice(const Option& option, const char* word) {
+  return std::find(option.choices.begin(), option.choices.end(), word) != option.choices.end();
+}
+
 std::string text_of_bool(const Option& option, bool value, const py::handle& object) {
+  if (!value && has_choice(option, "off")) return "off";
+  if (!value && has_choice(option, "none")) return "none";
   if (option.is_switch || !option.bare_word.empty()) return value ? "true" : "false";
-  if (option.choices.size() == 2) return option.choices[value ? 0 : 1];  // on or off
-  if (!value &&
-      std::find(option.choices.begin(), option.choices.end(), "off") != option.choices.end())
-    return "off";
+  if (value && has_choice(option, "on")) return "on";
+  if (option.choices.size() == 2) return option.choices[value ? 0 : 1];
   wrong_type(option, object);
 }
 
