@@ -110,16 +110,6 @@ DataSource<Real>::DataSource(const std::filesystem::path& path, const DataOption
 }
 
 template <typename Real>
-DataSource<Real>::DataSource(std::string name, ArrayData<Real> arrays,
-                             std::optional<ArrayData<Real>> test, const DataOptions& options)
-    : options_(options),
-      name_(std::move(name)),
-      arrays_(std::move(arrays)),
-      test_arrays_(std::move(test)) {
-  options_.validate();
-}
-
-template <typename Real>
 PreparedData<Real> DataSource<Real>::prepare(std::uint64_t split_seed) const {
   try {
     return table_ ? prepare_table(split_seed) : prepare_arrays(split_seed);
@@ -235,6 +225,16 @@ Dataset<Real> read_for_model(const std::filesystem::path& path, const std::strin
   Dataset<Real> data = read_any<Real>(path, targets, preprocessing, with_targets, part);
   require_finite(path.string(), data);
   return data;
+}
+
+template <typename Real>
+DataSource<Real>::DataSource(std::string name, ArrayData<Real> arrays,
+                             std::optional<ArrayData<Real>> test, const DataOptions& options)
+    : options_(options),
+      name_(std::move(name)),
+      arrays_(std::move(arrays)),
+      test_arrays_(std::move(test)) {
+  options_.validate();
 }
 
 template <typename Real>
