@@ -7,7 +7,7 @@ PRESET ?= release
 all: build/$(PRESET)/bin/udv
 
 packages:
-	@scripts/install-packages build test web python
+	@scripts/install-packages build test web
 
 build/$(PRESET)/bin/udv: packages
 	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
@@ -20,6 +20,7 @@ demo:
 	@build/$(PRESET)/bin/udv demo
 
 test: packages
+	@scripts/install-packages python
 	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=ON -DUDV_BUILD_BENCH=OFF -DUDV_BUILD_PYTHON=ON >/dev/null
 	@scripts/progress build build/$(PRESET)
 	@scripts/progress test $(PRESET)

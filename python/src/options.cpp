@@ -16,7 +16,15 @@
 namespace udv::python {
 namespace {
 
+// Words that Python keeps for itself: the keyword is from_, say.
+bool is_reserved(const std::string& word) {
+  constexpr const char* kWords[] = {"as", "class", "for", "from", "global", "if",  "import",
+                                    "in", "is",    "not", "or",   "pass",   "with"};
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
 std::string option_of(std::string keyword) {
+  if (keyword.ends_with('_')) keyword.pop_back();
   std::replace(keyword.begin(), keyword.end(), '_', '-');
   return keyword;
 }
@@ -28,12 +36,16 @@ std::string option_of(std::string keyword) {
                        (expected.empty() ? "text" : expected) + " expected");
 }
 
+bool has_choice(const Option& option, const char* word) {
+  return std::find(option.choices.begin(), option.choices.end(), word) != option.choices.end();
+}
+
 std::string text_of_bool(const Option& option, bool value, const py::handle& object) {
+  if (!value && has_choice(option, "off")) return "off";
+  if (!value && has_choice(option, "none")) return "none";
   if (option.is_switch || !option.bare_word.empty()) return value ? "true" : "false";
-  if (option.choices.size() == 2) return option.choices[value ? 0 : 1];  // on or off
-  if (!value &&
-      std::find(option.choices.begin(), option.choices.end(), "off") != option.choices.end())
-    return "off";
+  if (value && has_choice(option, "on")) return "on";
+  if (option.choices.size() == 2) return option.choices[value ? 0 : 1];
   wrong_type(option, object);
 }
 
@@ -107,16 +119,16 @@ py::list options_of() {
   return all;
 }
 
+// What is settled by keywords; inputs are arguments of the functions.
 py::list options_of_job(const std::string& job) {
   using namespace jobs;
-  if (job == "complete") return options_of<CompleteInput, CompleteOptions, RunOptions>();
-  if (job == "sense") return options_of<SenseInput, SenseOptions, RunOptions>();
-  if (job == "phase") return options_of<PhaseInput, PhaseJobOptions, RunOptions>();
-  if (job == "ptychography")
-    return options_of<PtychographyInput, PtychographyJobOptions, RunOptions>();
-  if (job == "train") return options_of<TrainInput, TrainJobOptions, RunOptions>();
-  if (job == "prune") return options_of<PruneInput, PruneOptions, RunOptions>();
-  if (job == "export") return options_of<ExportInput, ExportOptions, RunOptions>();
+  if (job == "complete") return options_of<CompleteOptions, RunOptions>();
+  if (job == "sense") return options_of<SenseOptions, RunOptions>();
+  if (job == "phase") return options_of<PhaseJobOptions, RunOptions>();
+  if (job == "ptychography") return options_of<PtychographyJobOptions, RunOptions>();
+  if (job == "train") return options_of<TrainJobOptions, RunOptions>();
+  if (job == "prune") return options_of<PruneOptions, RunOptions>();
+  if (job == "export") return options_of<ExportOptions, RunOptions>();
   throw InvalidArgument("job: '" + job + "' found, the name of a job expected");
 }
 
@@ -125,7 +137,7 @@ py::list options_of_job(const std::string& job) {
 std::string keyword_of(const std::string& option) {
   std::string keyword = option;
   std::replace(keyword.begin(), keyword.end(), '-', '_');
-  return keyword;
+  return is_reserved(keyword) ? keyword + "_" : keyword;
 }
 
 void set_options(const std::string& function, const std::vector<OptionTable*>& tables,

@@ -131,6 +131,28 @@ def test_relative_steps():
         assert np.abs(p.detach().numpy() - expected).max() < CLOSE
 
 
+def test_relative_steps_are_those_of_the_engine():
+    """A step of length 1e-30 shows where the engine starts."""
+    if "max_steps" not in {option["name"] for option in udv._udv.options("train")}:
+        pytest.skip("this engine has no relative steps")
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 6)).astype(np.float32), np.arange(40) % 3
+    how = dict(test=(X, y), batch="all", optimizer="relative", schedule="root", hidden=5,
+               variant="UDV", bias="none", scaling="none", validation_share=0, average="off",
+               label_smoothing=0)
+    start = udv.train(X, y, lr=1e-30, max_steps=1, **how)
+    wanted = udv.train(X, y, lr=0.0575, max_steps=4, **how)
+    block = engine_block(start.arrays)
+    optimizer = ut.RelativeAdam(block)
+    for _ in range(4):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(block(torch.tensor(X)), torch.tensor(y)).backward()
+        optimizer.step()
+    for name, value in block.state_dict().items():
+        scale = max(1.0, np.abs(wanted.arrays[name]).max())
+        assert np.abs(value.numpy() - wanted.arrays[name]).max() < 10 * CLOSE * scale, name
+
+
 def train_on_digits(model, optimizer, steps=300):
     sklearn = pytest.importorskip("sklearn.datasets")
     digits = sklearn.load_digits()

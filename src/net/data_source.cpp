@@ -195,16 +195,6 @@ DataSource<Real>::DataSource(const std::filesystem::path& path, const DataOption
 }
 
 template <typename Real>
-DataSource<Real>::DataSource(std::string name, ArrayData<Real> arrays,
-                             std::optional<ArrayData<Real>> test, const DataOptions& options)
-    : options_(options),
-      name_(std::move(name)),
-      arrays_(std::move(arrays)),
-      test_arrays_(std::move(test)) {
-  options_.validate();
-}
-
-template <typename Real>
 void DataSource<Real>::find_table_task() {
   TableOptions& table = options_.table;
   if (table.encoding == "auto") table.encoding = "onehot";
@@ -355,6 +345,16 @@ Dataset<Real> read_for_model(const std::filesystem::path& path, const std::strin
   Dataset<Real> data = read_any<Real>(path, targets, preprocessing, with_targets, part);
   require_finite(path.string(), data);
   return data;
+}
+
+template <typename Real>
+DataSource<Real>::DataSource(std::string name, ArrayData<Real> arrays,
+                             std::optional<ArrayData<Real>> test, const DataOptions& options)
+    : options_(options),
+      name_(std::move(name)),
+      arrays_(std::move(arrays)),
+      test_arrays_(std::move(test)) {
+  options_.validate();
 }
 
 template <typename Real>
