@@ -30,7 +30,7 @@ double wide(Index inputs, Index hidden, Index classes) {
   for (Index i = 0; i < data.X.rows(); ++i)
     data.labels.push_back(static_cast<std::int32_t>(random.below(classes)));
   const net::Dataset<float> test = data.subset({0, 1});
-  net::TrainOptions options;
+  net::TrainOptions options = net::TrainOptions::paper();
   options.hidden = hidden;
   options.batch = 128;
   options.epochs = 4;

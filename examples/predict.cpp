@@ -15,6 +15,7 @@ int main() {
 
   udv::jobs::TrainJobOptions options;
   options.source.table.target = "y";
+  options.training.preset = "paper";
   options.training.bias = true;
   options.training.learning_rate = 0.01;
   udv::jobs::Session training({.out = "run"}), session;

@@ -12,6 +12,7 @@ int main() {
 
   udv::jobs::TrainJobOptions options;
   options.source.table.target = "y";
+  options.training.preset = "paper";
   options.training.hidden = 20;
   udv::jobs::Session training({.out = "run"}), session;
   udv::jobs::train({"table.csv"}, options, training);

@@ -37,6 +37,7 @@ ExitCode run_sweep(const jobs::SweepInput& input, const SweepFlags& flags, Termi
       print_table(result);
       fmt::print("  {} runs, {} of them now; results in {}\n", result.cells, result.trained,
                  result.results.string());
+      if (!result.model.empty()) print_fact("best model", result.model.string());
     }
   }
   return terminal.exit_code(result.outcome, result.folder);

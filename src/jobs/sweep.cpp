@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "core/parse.hpp"
 #include "core/require.hpp"
 #include "jobs/config_file.hpp"
 #include "jobs/sweep_files.hpp"
 #include "udv/io/file.hpp"
+#include "udv/net/files/model_file.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -19,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kResults = "results.csv";
 constexpr const char* kSpec = "sweep.toml";
+constexpr const char* kModel = "model.safetensors";
 constexpr std::uint64_t kMostSeeds = 1'000'000;
 
 // Settings of udv train that a sweep has as lists.
@@ -37,6 +40,13 @@ std::vector<Number> numbers(const std::string& list) {
     result.push_back(value);
   }
   return result;
+}
+
+std::vector<double> rates_of(const std::string& list) {
+  std::vector<double> rates;
+  for (const std::string& word : comma_words(list))
+    rates.push_back(word == "auto" ? 0 : numbers<double>(word)[0]);
+  return rates;
 }
 
 // A single number is a count, 0 .. n - 1; a list says which.
@@ -131,9 +141,10 @@ Outcome outcome_of(Verdict verdict) {
 template <typename Real>
 class Sweep {
  public:
-  Sweep(SweepSpec spec, const net::SweepData<Real>& data, Session& session)
+  Sweep(SweepSpec spec, const net::SweepData<Real>& data, std::string keep, Session& session)
       : spec_(std::move(spec)),
         data_(data),
+        keep_(std::move(keep)),
         session_(without_checkpoint(session.options()), &session.listener()),
         cells_(net::cells_of(spec_.grid)),
         settings_(settings_of(spec_, data)) {}
@@ -152,9 +163,10 @@ class Sweep {
     result_.results = run.folder().growing_file(kResults);
     SweepResults file(result_.results);
     if (!spec_text.empty()) io::write_atomically(run.folder().growing_file(kSpec), spec_text);
+    find_best(run);
     train_open_cells(run, finished_keys(result_.results),
                      [&](const net::SweepRow& row) { file.append(net::sweep_line(row)); });
-    result_.rows = rows_of(result_.results, settings_);
+    result_.rows = in_order(rows_of(result_.results, settings_));
     if (result_.outcome != Outcome::kInterrupted)
       write_run_json(run.folder(), run.info(), sweep_json(result_.rows, spec_.dataset));
     return std::move(result_);
@@ -165,16 +177,70 @@ class Sweep {
   void train_open_cells(Run& run, const std::set<std::string>& done, const Finished& finished) {
     for (const auto& cell : cells_)
       result_.trained += done.contains(net::cell_key(cell, settings_)) ? 0 : 1;
-    net::SweepHooks hooks{
+    net::SweepHooks<Real> hooks{
         run.hooks({result_.trained, session_.options().time_limit}, {"runs", "loss", "width"}),
         finished};
+    if (run.has_folder() && keep_ != "none")
+      hooks.model = [&](const net::SweepRow& row, const net::Network<Real>& network) {
+        keep_model(run, row, network);
+      };
     result_.outcome =
         outcome_of(net::run_sweep(data_, cells_, spec_.training.training, settings_, done, hooks));
     run.stop_watching();
   }
 
+  size_t place_of(const std::string& key) const {
+    size_t place = 0;
+    while (place < cells_.size() && net::cell_key(cells_[place], settings_) != key) ++place;
+    return place;
+  }
+
+  // As the grid lists them: the same rows in the same order, whatever run finished first.
+  std::vector<net::SweepRow> in_order(const std::vector<net::SweepRow>& rows) const {
+    std::map<std::string, size_t> places;
+    for (size_t i = 0; i < cells_.size(); ++i)
+      places.emplace(net::cell_key(cells_[i], settings_), i);
+    std::vector<net::SweepRow> sorted = rows;
+    std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+      return places[a.key] < places[b.key];
+    });
+    return sorted;
+  }
+
+  // Of an earlier call, whose model is there.
+  void find_best(Run& run) {
+    if (keep_ != "best" || !fs::exists(run.path() / kModel)) return;
+    for (const net::SweepRow& row : rows_of(result_.results, settings_))
+      if (row.status == "done" && (!best_ || better(row, *best_))) best_ = row;
+    if (best_) result_.model = run.folder().growing_file(kModel);
+  }
+
+  // Of equal ones that which the grid lists first.
+  bool better(const net::SweepRow& a, const net::SweepRow& b) const {
+    if (net::is_better(a, b)) return true;
+    return !net::is_better(b, a) && place_of(a.key) < place_of(b.key);
+  }
+
+  void keep_model(Run& run, const net::SweepRow& row, const net::Network<Real>& network) {
+    const auto& data = data_.at(row.cell.split_seed);
+    const net::Model<Real> model{network,
+                                 data.preprocessing,
+                                 {{"settings", row.key},
+                                  {"split_seed", std::to_string(row.cell.split_seed)}}};
+    if (keep_ == "all") {
+      fs::create_directories(run.path() / "models");
+      write_model(run.folder().growing_file("models/" + row.key + ".safetensors"), model);
+    } else if (!best_ || better(row, *best_)) {
+      best_ = row;
+      result_.model = run.folder().growing_file(kModel);
+      write_model(result_.model, model);
+    }
+  }
+
   SweepSpec spec_;
   const net::SweepData<Real>& data_;
+  std::string keep_;
+  std::optional<net::SweepRow> best_;
   Session session_;
   std::vector<net::SweepCell> cells_;
   std::string settings_;
@@ -198,14 +264,15 @@ void check_data(const SweepSpec& spec, const net::SweepData<Real>& data) {
 }
 
 template <typename Real>
-SweepResult sweep_file(const std::string& path, const SweepSpec& spec, Session& session) {
+SweepResult sweep_file(const SweepInput& input, const SweepSpec& spec, Session& session) {
+  const std::string& path = input.spec;
   net::SweepData<Real> data;
   const net::DataSource<Real> source(spec.data, spec.training.data_options());
   for (const std::uint64_t seed : spec.grid.split_seeds) data.emplace(seed, source.prepare(seed));
   check_data(spec, data);
   auto config = config_of(spec);
   config["spec"] = path;
-  return Sweep<Real>(spec, data, session).run(std::move(config), io::read_bytes(path));
+  return Sweep<Real>(spec, data, input.keep, session).run(std::move(config), io::read_bytes(path));
 }
 
 // The name alone: a copy of a spec elsewhere does not find its data.
@@ -233,7 +300,8 @@ void describe(OptionTable& table, SweepSpec& spec) {
   add_list(
       table, "optimizers", spec.grid.optimizers,
       +[](const std::string& list) { return comma_words(list); }, "Optimizers");
-  add_list(table, "learning-rates", spec.grid.learning_rates, numbers<double>, "Learning rates");
+  add_list(table, "learning-rates", spec.grid.learning_rates, rates_of,
+           "Learning rates of the first step, or auto");
   add_list(table, "weight-decays", spec.grid.weight_decays, numbers<double>, "Weight decays");
   add_list(table, "seeds", spec.grid.seeds, seeds_of, "Seeds: how many, or a list");
   add_list(table, "split-seeds", spec.grid.split_seeds, seeds_of,
@@ -248,6 +316,12 @@ void describe(OptionTable& table, SweepInput& input) {
            "split-seeds; data; and settings of udv train")
       .is_input()
       .called("FILE");
+  table
+      .add("keep", input.keep,
+           "Models to write: that of the best run on the validation part (model.safetensors), of "
+           "all runs (models/KEY.safetensors) or of none")
+      .one_of({"best", "all", "none"})
+      .keeps_numbers();
 }
 
 SweepSpec read_sweep_spec(const std::string& path) {
@@ -261,7 +335,14 @@ SweepSpec read_sweep_spec(const std::string& path) {
   try {
     spec.training.training.validate();
     spec.training.source.validate();
+    spec.grid = spec.grid.resolved(spec.training.training);
     spec.grid.validate();
+    for (const auto& variant : spec.grid.variants) {  // what contradicts the preset
+      net::TrainOptions one = spec.training.training;
+      one.variant = variant;
+      one.resolved({});
+    }
+    spec.training.data_options();
   } catch (const InvalidArgument& error) {
     throw IoError(message(path, ": ", error.what()));
   }
@@ -272,15 +353,17 @@ SweepSpec read_sweep_spec(const std::string& path) {
 
 SweepResult sweep(const SweepInput& input, Session& session) {
   const SweepSpec spec = read_sweep_spec(input.spec);
-  return spec.training.float64 ? sweep_file<double>(input.spec, spec, session)
-                               : sweep_file<float>(input.spec, spec, session);
+  return spec.training.float64 ? sweep_file<double>(input, spec, session)
+                               : sweep_file<float>(input, spec, session);
 }
 
 template <typename Real>
-SweepResult sweep(const SweepSpec& spec, const net::SweepData<Real>& data, Session& session) {
+SweepResult sweep(const SweepSpec& given, const net::SweepData<Real>& data, Session& session) {
+  SweepSpec spec = given;
+  spec.grid = spec.grid.resolved(spec.training.training);
   spec.grid.validate();
   check_data(spec, data);
-  return Sweep<Real>(spec, data, session).run(config_of(spec), "");
+  return Sweep<Real>(spec, data, "none", session).run(config_of(spec), "");
 }
 
 SweepResult read_sweep_result(const fs::path& path) {

@@ -20,10 +20,15 @@ using net::SweepCell;
 using net::SweepRow;
 using net::SweepSummary;
 
+// 0 stands for auto.
+std::string rate_text(double rate) {
+  return rate == 0 ? std::string("auto") : fmt::format("{:g}", rate);
+}
+
 std::string rate_name(const SweepCell& cell) {
   return cell.weight_decay > 0
-             ? fmt::format("{:g}, decay {:g}", cell.learning_rate, cell.weight_decay)
-             : fmt::format("{:g}", cell.learning_rate);
+             ? fmt::format("{}, decay {:g}", rate_text(cell.learning_rate), cell.weight_decay)
+             : rate_text(cell.learning_rate);
 }
 
 Json cell_json(const SweepSummary& s, const std::string& dataset) {
@@ -34,6 +39,7 @@ Json cell_json(const SweepSummary& s, const std::string& dataset) {
                {"stable_rank", number(s.stable_rank)},
                {"effective_rank", number(s.effective_rank)},
                {"rank_99", number(s.rank_99)},
+               {"validation", number(s.validation)},
                {"best", s.best}};
   const auto paper =
       s.cell.weight_decay > 0

@@ -73,14 +73,13 @@ void warn(Run& run, const net::PreparedData<Real>& data, const TrainJobResult& s
 
 // `input` is empty where the data came from memory.
 template <typename Real>
-TrainJobResult train_on(TrainInput input, const net::PreparedData<Real>& data,
+TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data,
                         TrainJobOptions options, Session& session) {
   options.training.seed = session.seed();
   options.source = options.data_options();
   net::check_run(input.data.empty() ? "train" : input.data, data.training, data.test,
                  options.training);
-  const std::string head_reason =
-      net::choose_head(data.training, data.validation, options.training);
+  const std::string head_reason = net::choose_head(data, options.training);
   options.training = options.training.resolved(net::shape_of(data.training));
   OptionTable table;
   describe(table, input);

@@ -136,14 +136,16 @@ std::vector<StepSegment> relative_segments(const Network<Real>& network) {
 }
 
 template <typename Real>
-void share_squares(const Network<Real>& network, const Vector<Real>& gradient,
+void share_squares(const Network<Real>& network, const Vector<Real>& gradient, bool whole,
                    Vector<Real>& squares) {
   squares = gradient.array().square().matrix();
   for (const ParameterBlock& block : network.blocks()) {
     Eigen::Map<RowMatrix<Real>> S(squares.data() + block.offset, block.rows, block.cols);
     const bool rows = block.kind != LayerKind::kDiagonal && !block.is_bias &&
                       block.neurons == Neurons::kRows;
-    if (rows) {
+    if (whole) {
+      S.setConstant(S.mean());
+    } else if (rows) {
       const Eigen::Matrix<Real, 1, Eigen::Dynamic> mean = S.colwise().mean();
       S.rowwise() = mean;
     } else {  // V: outputs are rows; w and biases: one row
@@ -171,7 +173,7 @@ void initialise_relative(Network<Real>& network, const Dataset<Real>& training,
 
 #define UDV_INSTANTIATE(Real)                                                             \
   template std::vector<StepSegment> relative_segments(const Network<Real>&);              \
-  template void share_squares(const Network<Real>&, const Vector<Real>&, Vector<Real>&);  \
+  template void share_squares(const Network<Real>&, const Vector<Real>&, bool, Vector<Real>&);  \
   template void initialise_relative(Network<Real>&, const Dataset<Real>&,                 \
                                     const LossSettings&, std::uint64_t);
 UDV_INSTANTIATE(float)

@@ -20,9 +20,9 @@ std::vector<StepSegment> relative_segments(const Network<Real>& network);
 
 /// Mean of the squared gradient over the hidden neurons, in the place of every entry: one second
 /// moment for each input of U and each output of V, one for all of w. Strengthens the bias to low
-/// rank.
+/// rank. With `whole` one for each array: steps are along the gradient, whatever the coordinates.
 template <typename Real>
-void share_squares(const Network<Real>& network, const Vector<Real>& gradient,
+void share_squares(const Network<Real>& network, const Vector<Real>& gradient, bool whole,
                    Vector<Real>& squares);
 
 /// Starts a network for relative steps: Gaussian matrices on the spheres of their balls, all w_j

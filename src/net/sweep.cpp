@@ -61,6 +61,7 @@ SweepRow row_of(const SweepCell& cell, const TrainResult<Real>& result, Task tas
   row.parameters = figures.parameters;
   row.epochs = static_cast<Index>(result.history.size());
   row.seconds = result.seconds;
+  row.validation = result.validation;
   return row;
 }
 
@@ -68,7 +69,7 @@ SweepRow row_of(const SweepCell& cell, const TrainResult<Real>& result, Task tas
 template <typename Real>
 class Sweep {
  public:
-  Sweep(const SweepData<Real>& data, const TrainOptions& base, const SweepHooks& hooks,
+  Sweep(const SweepData<Real>& data, const TrainOptions& base, const SweepHooks<Real>& hooks,
         std::string settings)
       : data_(data), base_(base), hooks_(hooks), settings_(std::move(settings)) {}
 
@@ -92,6 +93,7 @@ class Sweep {
     row.settings = settings_;
     const std::lock_guard lock(mutex_);
     ++done_;
+    if (hooks_.model && row.status == "done") hooks_.model(row, result.network);
     if (hooks_.finished) hooks_.finished(row);
   }
 
@@ -106,7 +108,7 @@ class Sweep {
 
   const SweepData<Real>& data_;
   const TrainOptions& base_;
-  const SweepHooks& hooks_;
+  const SweepHooks<Real>& hooks_;
   std::string settings_;
   std::mutex mutex_;
   std::atomic<Verdict> verdict_{Verdict::kContinue};
@@ -128,6 +130,17 @@ void SweepGrid::validate() const {
   SweepGrid once = *this;  // seeds are all alike
   once.seeds = once.split_seeds = {0};
   for (const SweepCell& cell : cells_of(once)) options_for(cell, {}).validate();
+}
+
+SweepGrid SweepGrid::resolved(const TrainOptions& base) const {
+  SweepGrid grid = *this;
+  for (std::string& variant : grid.variants)
+    if (variant == "auto") variant = base.is_paper() || base.is_strong() ? "UDV" : "UDV-ReLU";
+  for (std::string& optimizer : grid.optimizers)
+    if (optimizer == "auto" && base.is_paper()) optimizer = "adam";
+  for (double& rate : grid.learning_rates)
+    if (rate == 0 && base.is_paper()) rate = 1e-3;
+  return grid;
 }
 
 std::vector<SweepCell> cells_of(const SweepGrid& grid) {
@@ -156,7 +169,7 @@ std::string cell_key(const SweepCell& c, const std::string& settings) {
 template <typename Real>
 Verdict run_sweep(const SweepData<Real>& data, const std::vector<SweepCell>& cells,
                   const TrainOptions& base, const std::string& settings,
-                  const std::set<std::string>& finished, const SweepHooks& hooks) {
+                  const std::set<std::string>& finished, const SweepHooks<Real>& hooks) {
   std::vector<SweepCell> open;
   std::vector<std::string> keys;
   for (const SweepCell& cell : cells) {
@@ -170,9 +183,9 @@ Verdict run_sweep(const SweepData<Real>& data, const std::vector<SweepCell>& cel
 
 template Verdict run_sweep(const SweepData<float>&, const std::vector<SweepCell>&,
                            const TrainOptions&, const std::string&, const std::set<std::string>&,
-                           const SweepHooks&);
+                           const SweepHooks<float>&);
 template Verdict run_sweep(const SweepData<double>&, const std::vector<SweepCell>&,
                            const TrainOptions&, const std::string&, const std::set<std::string>&,
-                           const SweepHooks&);
+                           const SweepHooks<double>&);
 
 }  // namespace udv::net

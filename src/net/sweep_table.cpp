@@ -18,8 +18,8 @@ namespace {
 constexpr const char* kHeader =
     "key,settings,status,variant,optimizer,learning_rate,weight_decay,seed,split_seed,test_loss,"
     "test_accuracy,last_test_loss,last_train_loss,stable_rank,effective_rank,rank_90,rank_99,"
-    "rank_999,live_width,hidden,parameters,epochs,seconds";
-constexpr size_t kFields = 23;
+    "rank_999,live_width,hidden,parameters,epochs,seconds,validation";
+constexpr size_t kFields = 24;
 
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> fields;
@@ -66,6 +66,7 @@ SweepRow row_from(const std::string& where, const std::vector<std::string>& f) {
   row.parameters = whole(20);
   row.epochs = whole(21);
   row.seconds = real(22);
+  row.validation = real(23);
   return row;
 }
 
@@ -75,12 +76,13 @@ bool same_but_seeds(const SweepCell& a, const SweepCell& b) {
 }
 
 struct Metric {
-  std::vector<double> values;
+  std::vector<double> values, validation;
   double stable_rank = 0, effective_rank = 0, rank_99 = 0;  // sums
   Index diverged = 0;
 
   void add(const SweepRow& row) {
     values.push_back(row.test_accuracy.value_or(row.test_loss));
+    validation.push_back(row.validation);
     stable_rank += row.stable_rank;
     effective_rank += row.effective_rank;
     rank_99 += static_cast<double>(row.rank_99);
@@ -96,7 +98,8 @@ void fill(const Metric& metric, SweepSummary& summary) {
   summary.stable_rank = metric.stable_rank / n;
   summary.effective_rank = metric.effective_rank / n;
   summary.rank_99 = metric.rank_99 / n;
-  summary.mean = 0;
+  summary.mean = summary.validation = 0;
+  for (const double value : metric.validation) summary.validation += value / n;
   for (const double value : metric.values) summary.mean += value / n;
   double squares = 0;
   for (const double value : metric.values)
@@ -111,7 +114,11 @@ void mark_best(bool larger_is_better, std::vector<SweepSummary>& summaries) {
       SweepCell cell = other.cell;
       cell.learning_rate = one.cell.learning_rate;
       if (!same_but_seeds(cell, one.cell) || other.runs == 0 || other.diverged > 0) continue;
-      if (larger_is_better ? other.mean > one.mean : other.mean < one.mean) one.best = false;
+      const bool validated = !std::isnan(one.validation) && !std::isnan(other.validation);
+      const bool beaten = validated            ? other.validation < one.validation
+                          : larger_is_better ? other.mean > one.mean
+                                             : other.mean < one.mean;
+      if (beaten) one.best = false;
     }
   }
 }
@@ -127,13 +134,13 @@ std::string sweep_line(const SweepRow& r) {
   const auto real = [](double value) {
     return std::isnan(value) ? std::string("nan") : fmt::format("{}", value);  // never "-nan"
   };
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n",
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f},{}\n",
                      r.key, r.settings, r.status, c.variant, c.optimizer, c.learning_rate,
                      c.weight_decay, c.seed, c.split_seed, real(r.test_loss),
                      r.test_accuracy ? fmt::format("{}", *r.test_accuracy) : std::string(),
                      r.last_test_loss, r.last_train_loss, r.stable_rank, r.effective_rank,
                      r.rank_90, r.rank_99, r.rank_999, r.live_width, r.hidden, r.parameters,
-                     r.epochs, r.seconds);
+                     r.epochs, r.seconds, real(r.validation));
 }
 
 std::vector<SweepRow> read_sweep(const std::filesystem::path& path) {
@@ -149,7 +156,18 @@ std::vector<SweepRow> read_sweep(const std::filesystem::path& path) {
   return rows;
 }
 
-std::vector<SweepSummary> summarise(const std::vector<SweepRow>& rows) {
+bool is_better(const SweepRow& a, const SweepRow& b) {
+  if (!std::isnan(a.validation) && !std::isnan(b.validation)) return a.validation < b.validation;
+  if (a.test_accuracy && b.test_accuracy) return *a.test_accuracy > *b.test_accuracy;
+  return a.test_loss < b.test_loss;
+}
+
+std::vector<SweepSummary> summarise(const std::vector<SweepRow>& given) {
+  // Sums in the order of splits and seeds, whatever run finished first.
+  std::vector<SweepRow> rows = given;
+  std::stable_sort(rows.begin(), rows.end(), [](const SweepRow& a, const SweepRow& b) {
+    return std::pair(a.cell.split_seed, a.cell.seed) < std::pair(b.cell.split_seed, b.cell.seed);
+  });
   std::vector<SweepSummary> summaries;
   std::vector<Metric> metrics;
   bool accuracy = false;

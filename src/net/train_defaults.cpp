@@ -96,10 +96,12 @@ TrainOptions with_defaults(TrainOptions o, const RunShape& shape) {
   else
     fill<Index>(o.max_steps, 0, std::max(many ? kManySteps : kSteps, kFewestEpochs * batches));
   fill(o.learning_rate, 0.0, rate_for(o));
+  fill(o.moments, unset, std::string(o.is_strong() ? "feature" : "entry"));
   o.bias = o.bias.value_or(Bias(Bias::kConstant));
   o.average = o.average.value_or(!o.is_strong());
-  if (o.smoothing < 0)
-    o.smoothing = shape.task == Task::kClassification && !o.is_strong() ? kSmoothing : 0;
+  // A linear head with smoothed labels is close to least squares and loses the margin.
+  const bool smooth = shape.task == Task::kClassification && variant.has(LayerKind::kRelu);
+  if (o.smoothing < 0) o.smoothing = smooth ? kSmoothing : 0;
   return o;
 }
 

@@ -24,7 +24,7 @@ void add_batch(OptionTable& table, Index& batch) {
     *at = value;
   };
   const auto get = [at]() -> Setting {
-    return *at < 0 ? "auto" : *at == 0 ? "all" : std::to_string(*at);
+    return *at < 0 ? std::string("auto") : *at == 0 ? std::string("all") : message(*at);
   };
   table.add_custom("batch", set, get, "Samples of one step, or all; auto: by the number of rows")
       .called("NUMBER");
@@ -47,8 +47,8 @@ void add_hidden(OptionTable& table, TrainOptions& options) {
   };
   const auto get = [at]() -> Setting {
     if (at->hidden == 0) return "auto";
-    std::string text = std::to_string(at->hidden);
-    for (const Index width : at->deeper) text += "," + std::to_string(width);
+    std::string text = message(at->hidden);
+    for (const Index width : at->deeper) text += message(",", width);
     return text;
   };
   table
@@ -95,7 +95,7 @@ void describe_defaults(OptionTable& table, TrainOptions& o) {
   add_average(table, o.average);
   table
       .add("label-smoothing", o.smoothing,
-           "Share of a label that is spread over all classes; auto: 0.1. The probabilities are "
+           "Share of a label that is spread over all classes; auto: 0.1 with ReLU. The probabilities are "
            "set right on the validation part")
       .between(0, 0.999)
       .word("auto", -1);

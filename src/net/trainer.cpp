@@ -9,6 +9,7 @@
 #include "core/sums.hpp"
 #include "net/cross_validation.hpp"
 #include "net/relative_steps.hpp"
+#include "net/rotation.hpp"
 #include "net/scores.hpp"
 #include "net/shrink.hpp"
 #include "net/temperature.hpp"
@@ -89,6 +90,7 @@ class Trainer {
   TrainResult<Real> run() {
     const FlushToZero flush;
     begin();
+    if (resumed_) after_step();  // what the last step left open when the run was stopped
     while (stop_ == TrainStop::kDone && !finished()) {
       take_step();
       if (stop_ == TrainStop::kDone || stop_ == TrainStop::kDiverged) after_step();
@@ -195,8 +197,8 @@ class Trainer {
     if (!relative_) {
       rule_.step(rate_, gradient_, state_.optimizer, network_.parameters());
     } else {
-      const bool shared = options_.is_strong();
-      if (shared) share_squares(network_, gradient_, squares_);
+      const bool shared = options_.moments != "entry";
+      if (shared) share_squares(network_, gradient_, options_.moments == "tensor", squares_);
       rule_.step(rate_, gradient_, relative_segments(network_), shared ? &squares_ : nullptr,
                  state_.optimizer, network_.parameters());
     }
@@ -333,7 +335,7 @@ class Trainer {
   }
 
   TrainResult<Real> result_now() {
-    TrainResult<Real> result{.network = std::move(network_), .history = std::move(state_.history), .stop = stop_};
+    TrainResult<Real> result{std::move(network_), std::move(state_.history), stop_, {}};
     result.seconds = state_.seconds;
     result.steps = result.best_step = state_.optimizer.steps;
     result.options = options_;
@@ -371,7 +373,10 @@ class Trainer {
     }
     const Index best = state_.best_step;
     TrainResult<Real> result = result_now();
-    if (best > 0) result.best_step = best;
+    if (best > 0) {
+      result.best_step = best;
+      result.validation = state_.best_objective;
+    }
     result.test_loss = score.loss;
     result.test_accuracy = score.accuracy;
     result.temperature = temperature;
@@ -447,30 +452,82 @@ void check_run(const std::string& name, const Dataset<Real>& training, const Dat
           " has more than ", kMostWeights, " weights");
 }
 
+namespace {
+
+bool is_cross_validated(const TrainOptions& options, Index rows, Index validation_rows) {
+  return !options.is_paper() && !options.is_strong() && options.epochs == 0 &&
+         validation_rows == 0 && rows >= kFolds && rows < kCrossRows;
+}
+
+// Of resolved options; `chosen` says that the number of steps is the caller's.
+template <typename Real>
+TrainResult<Real> train_here(const Dataset<Real>& training, const Dataset<Real>& validation,
+                             const Dataset<Real>& test, TrainOptions options, bool chosen,
+                             const TrainHooks<Real>& hooks) {
+  CrossValidation found;
+  if (!chosen && is_cross_validated(options, training.size(), validation.size())) {
+    found = cross_validate<Real>(training, options, [](const auto& part, const auto& held_out,
+                                                       const TrainOptions& how) {
+      return Trainer<Real>(part, held_out, held_out, how, TrainHooks<Real>{}).run();
+    });
+    options.max_steps = found.steps;
+  }
+  TrainResult<Real> result = Trainer<Real>(training, validation, test, options, hooks).run();
+  result.folds = found.folds;
+  if (found.folds > 0 && training.task == Task::kClassification) {
+    result.temperature = found.temperature;
+    apply_temperature(result.network, found.temperature);
+    result.test_loss = evaluate(result.network, test).loss;
+  }
+  return result;
+}
+
+// The directions that stand out from noise, where there are some and the validation part does not
+// speak for all of them.
+template <typename Real>
+Rotation<Real> chosen_directions(const Rotation<Real>& all, const Dataset<Real>& training,
+                                 const Dataset<Real>& validation, const TrainOptions& options) {
+  constexpr Index kRaceSteps = 500;
+  constexpr double kFewerLosses = 0.9, kFewerMistakes = 1.5;
+  if (all.num_signals() == 0 || 2 * all.num_signals() > all.size()) return all;
+  const Rotation<Real> few = all.first(all.num_signals());
+  if (validation.size() == 0) return few;
+  const auto objective = [&](const Rotation<Real>& rotation) {
+    TrainOptions race = options;
+    race.max_steps = std::min(kRaceSteps, options.max_steps);
+    if (rotation.size() == all.size()) race.moments = "tensor";
+    const Dataset<Real> held_out = rotation.turned(validation);
+    const Dataset<Real> part = rotation.turned(training);
+    const TrainHooks<Real> silent;
+    return Trainer<Real>(part, held_out, held_out, race, silent)
+        .run()
+        .validation;
+  };
+  const double by_few = objective(few), by_all = objective(all);
+  const double limit = training.task == Task::kRegression
+                           ? kFewerLosses * by_few
+                           : by_few - kFewerMistakes / static_cast<double>(validation.size());
+  return by_all < limit ? all : few;
+}
+
+}  // namespace
+
 template <typename Real>
 TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& validation,
                         const Dataset<Real>& test, const TrainOptions& options,
                         const TrainHooks<Real>& hooks) {
   check_run("train", training, test, options);
   TrainOptions used = options.resolved(shape_of(training));
-  const auto run = [](const Dataset<Real>& part, const Dataset<Real>& held_out,
-                      const TrainOptions& how) {
-    return Trainer<Real>(part, held_out, held_out, how, TrainHooks<Real>{}).run();
-  };
-  CrossValidation found;
-  if (!used.is_paper() && validation.size() == 0 && training.size() < kCrossRows &&
-      !used.is_strong() && training.size() >= kFolds && options.max_steps == 0) {
-    found = cross_validate<Real>(training, used, run);
-    used.max_steps = found.steps;
-  }
-  TrainResult<Real> result = Trainer<Real>(training, validation, test, used, hooks).run();
-  result.folds = found.folds;
-  if (found.folds > 0 && training.task == Task::kClassification) {
-    result.temperature = found.temperature;
-    apply_temperature(result.network, found.temperature);
-    const Score score = evaluate(result.network, test);
-    result.test_loss = score.loss;
-  }
+  const bool chosen = options.max_steps > 0;
+  if (used.is_paper() || !Rotation<Real>::wanted(training.size(), training.X.cols()))
+    return train_here(training, validation, test, used, chosen, hooks);
+  const Rotation<Real> all(training.X), rotation = chosen_directions(all, training, validation, used);
+  if (options.moments == "auto" && !used.is_strong() && rotation.size() == all.size())
+    used.moments = "tensor";
+  TrainResult<Real> result =
+      train_here(rotation.turned(training), rotation.turned(validation), rotation.turned(test),
+                 used, chosen, hooks);
+  result.network = rotation.turned_back(result.network);
   return result;
 }
 

@@ -17,8 +17,21 @@ namespace fs = std::filesystem;
 
 constexpr const char* kIteration = "iteration";
 constexpr const char* kEpoch = "epoch";
+constexpr const char* kStep = "step";
+
+bool all_missing(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+}
+
+// Looks at a validation part are counted in steps, looks at a test part in epochs.
+bool by_steps(const NumberTable& history) {
+  if (!history.contains("step") || !history.contains("test_loss")) return false;
+  const auto& losses = history.at("test_loss");
+  return losses.size() > 1 && std::isnan(losses.front());
+}
 
 const char* time_of(const NumberTable& history) {
+  if (by_steps(history)) return kStep;
   return history.contains(kEpoch) ? kEpoch : kIteration;
 }
 
@@ -30,10 +43,6 @@ Series series_of(const ChartRun& run, const NumberTable& history, const std::str
   series.x = history.at(time_of(history));
   series.y = history.at(y);
   return series;
-}
-
-bool all_missing(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
 }
 
 std::vector<std::vector<double>> rows_at(const io::Array& array,
@@ -70,6 +79,8 @@ std::vector<Json> history_chart(const std::string& title, const std::vector<Char
     const NumberTable& history = run.view->history;
     if (!history.contains(y) || !history.contains(time_of(history)) || all_missing(history.at(y)))
       continue;
+    if (y == "test_loss" && by_steps(history)) continue;  // one look at the end is no curve
+    if (y == "test_accuracy" && by_steps(history)) continue;
     time = time_of(history);
     series.push_back(series_of(run, history, y));
     series.back().step = y == "rank" || y == "live_width";
@@ -110,20 +121,25 @@ std::vector<Json> spectra_chart(const std::string& title, const std::vector<Char
 
 std::vector<Json> training_charts(const std::vector<ChartRun>& runs, const Detail& detail) {
   std::vector<Series> losses, accuracies;
+  const char* time = kEpoch;
   int color = 0;
   for (const ChartRun& run : runs) {
     const NumberTable& history = run.view->history;
     if (!history.contains("train_loss")) continue;
     const std::string name = runs.size() > 1 ? run.label + ", " : "";
-    for (const char* kind : {"train", "test"}) {
-      Series one = series_of(run, history, std::string(kind) + "_loss");
+    const bool steps = by_steps(history);
+    time = time_of(history);
+    for (const std::string kind : {"train", steps ? "validation" : "test"}) {
+      if (!history.contains(kind + "_loss") || all_missing(history.at(kind + "_loss"))) continue;
+      Series one = series_of(run, history, kind + "_loss");
       one.name = name + kind;
-      one.dash = std::string_view(kind) == "train";
+      one.dash = kind == "train";
       one.color = run.color >= 0 ? run.color : color;
       losses.push_back(std::move(one));
     }
-    if (!all_missing(history.at("test_accuracy")))
-      accuracies.push_back(series_of(run, history, "test_accuracy"));
+    const std::string accuracy = steps ? "validation_accuracy" : "test_accuracy";
+    if (history.contains(accuracy) && !all_missing(history.at(accuracy)))
+      accuracies.push_back(series_of(run, history, accuracy));
     Series width = series_of(run, history, "live_width");
     width.panel = "live neurons";
     width.step = true;
@@ -132,9 +148,9 @@ std::vector<Json> training_charts(const std::vector<ChartRun>& runs, const Detai
   }
   std::vector<Json> blocks;
   if (!losses.empty())
-    blocks.push_back(lines_block("Loss", {kEpoch}, {"loss", true}, losses, {}, detail.buckets));
+    blocks.push_back(lines_block("Loss", {time}, {"loss", true}, losses, {}, detail.buckets));
   if (!accuracies.empty())
-    blocks.push_back(lines_block("Test accuracy and live neurons", {kEpoch}, {"test accuracy"},
+    blocks.push_back(lines_block("Accuracy and live neurons", {time}, {"accuracy"},
                                  accuracies, {}, detail.buckets));
   return blocks;
 }

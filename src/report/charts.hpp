@@ -29,6 +29,10 @@ std::vector<Json> history_chart(const std::string& title, const std::vector<Char
 std::vector<Json> spectra_chart(const std::string& title, const std::vector<ChartRun>& runs,
                                 bool relative, const Detail& detail = {});
 
+/// The errors of a trained network in the user's units beside the baseline's, predicted against true
+/// values or the confusion matrix; nothing for other runs.
+std::vector<Json> training_answer(const RunView& run);
+
 /// Losses and accuracy by epoch, live width in a panel below.
 std::vector<Json> training_charts(const std::vector<ChartRun>& runs, const Detail& detail = {});
 
@@ -49,7 +53,8 @@ std::vector<Json> adapter_ranks_map(const std::string& title, const RunView& run
 /// Snapshots, the last picture, and a handle between two of them.
 std::vector<Json> picture_blocks(const RunView& run);
 
-/// The table of a sweep with the paper's figures, one per optimizer.
+/// A sentence with the best cell, the metric against the learning rate, and tables with means and
+/// deviations beside the paper's figures, one per optimizer.
 std::vector<Json> sweep_tables(const RunView& run);
 
 }  // namespace udv::report

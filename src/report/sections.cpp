@@ -27,6 +27,8 @@ constexpr Figure kFigures[] = {{"rank", "rank"},
                                {"test_rmse", "test rmse"},
                                {"held_out_residual", "held-out residual"},
                                {"amplitude_residual", "amplitude residual"},
+                               {"test_mae", "test mae"},
+                               {"test_r2", "test R²"},
                                {"test_loss", "test loss"},
                                {"test_accuracy", "test accuracy"},
                                {"perplexity_before", "perplexity before"},
@@ -120,9 +122,16 @@ Json run_blocks(const RunView& run, const Detail& detail) {
   const std::vector<ChartRun> alone{{&run, run.name}};
   const bool training = run.run.contains("test_loss");
   Json blocks = Json::array();
-  if (is_completion(run)) append(completion_blocks(run, detail), blocks);
-  blocks.push_back(facts_block(is_completion(run) ? "Run" : "", facts_of(run)));
-  if (is_completion(run))
+  const bool completion = is_completion(run);
+  if (completion) {
+    append(completion_blocks(run, detail), blocks);
+    blocks.push_back(facts_block("Run", facts_of(run)));
+  }
+  append(training_answer(run), blocks);
+  append(sweep_tables(run), blocks);
+  if (blocks.empty()) blocks.push_back(facts_block("", facts_of(run)));
+  const bool answered = !completion && blocks.front().value("kind", "") == "text";
+  if (completion)
     append(walk_chart("Walk in the rank", run), blocks);
   else if (training)
     append(training_charts(alone, detail), blocks);
@@ -131,15 +140,15 @@ Json run_blocks(const RunView& run, const Detail& detail) {
   append(
       spectra_chart(training ? "Singular values of UD" : "Singular values", alone, false, detail),
       blocks);
-  if (!training && !is_completion(run))
+  if (!training && !completion)
     append(history_chart("Live columns", alone, "rank", false, detail), blocks);
   append(columns_chart("Columns over time", run, detail), blocks);
   append(pruning_chart("Pruning", alone), blocks);
   append(history_chart("Perplexity", alone, "perplexity", true, detail), blocks);
   append(adapter_pruning_chart("Perplexity after pruning", alone), blocks);
   append(adapter_ranks_map("Ranks kept", run), blocks);
-  append(sweep_tables(run), blocks);
   if (detail.pictures) append(picture_blocks(run), blocks);
+  if (answered) blocks.push_back(facts_block("Run", facts_of(run)));
   const Facts settings = settings_of(run);
   if (!settings.empty()) blocks.push_back(facts_block("Settings", settings));
   for (const Json& warning : run.run.value("warnings", Json::array()))
@@ -220,6 +229,7 @@ Json overview_section(const std::vector<RunView>& runs, const Detail& detail) {
   }
   Json blocks = Json::array({table_block("Runs", columns, std::move(rows))});
   append(history_chart("Objective", charts, "objective", true, detail), blocks);
+  append(history_chart("Validation loss", charts, "validation_loss", true, detail), blocks);
   append(history_chart("Test loss", charts, "test_loss", true, detail), blocks);
   append(history_chart("Test accuracy", charts, "test_accuracy", false, detail), blocks);
   append(spectra_chart("Singular values", charts, true, detail), blocks);

@@ -42,7 +42,7 @@ TEST(Inspect, ShowsTrainingExportsAndSweeps) {
   const Cli cli;
   cli.write("data.csv", training_table(100));
   ASSERT_EQ(
-      cli.run("train data.csv --target y --drop kind --hidden 4 --epochs 3 --out m --quiet").code,
+      cli.run("train data.csv --preset paper --target y --drop kind --hidden 4 --epochs 3 --out m --quiet").code,
       0);
   expect_words(cli.run("inspect m"), {"UDV ", "regression", "U.weight", "stable rank",
                                       "effective rank", "history.csv", "3 rows of 8", "run.json"});

@@ -10,6 +10,7 @@ namespace {
 
 const std::string kSpec =
     "dataset = \"HPART\"\n"
+    "preset = \"paper\"\n"
     "data = \"data.csv\"\n"
     "target = \"y\"\n"
     "drop = \"kind\"\n"

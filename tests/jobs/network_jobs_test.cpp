@@ -28,14 +28,15 @@ net::PreparedData<Real> linear_data() {
   data.test = part(20, 2);
   data.preprocessing.inputs = 3;
   data.preprocessing.outputs = 1;
-  data.preprocessing.features = {Vector<double>::Zero(3), Vector<double>::Ones(3)};
-  data.preprocessing.targets = {Vector<double>::Zero(1), Vector<double>::Ones(1)};
+  data.preprocessing.features = {Vector<double>::Zero(3), Vector<double>::Ones(3), {}};
+  data.preprocessing.targets = {Vector<double>::Zero(1), Vector<double>::Ones(1), {}};
   return data;
 }
 
 template <typename Real>
 net::Model<Real> trained(const net::PreparedData<Real>& data) {
   TrainJobOptions options;
+  options.training.preset = "paper";
   options.training.epochs = 120;
   options.training.hidden = 6;
   options.training.learning_rate = 1e-2;
@@ -96,6 +97,7 @@ TEST(NetworkJobs, SweepWithDataInMemory) {
   SweepSpec spec;
   spec.grid.variants = {"UDV", "UV"};
   spec.grid.seeds = {0, 1};
+  spec.training.training.preset = "paper";
   spec.training.training.epochs = 2;
   Session session;
   const SweepResult result = sweep(spec, data, session);

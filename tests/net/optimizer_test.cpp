@@ -72,7 +72,7 @@ TEST(Optimizers, TakeTheStepsOfPyTorch) {
 
 TEST(Optimizers, AreKnownByName) {
   EXPECT_EQ(error_of([] { Optimizer<float>("sgd", {}); }),
-            "optimizer 'sgd' found, one of adam, nadam, mbgd, mbgdm, adamw expected");
+            "optimizer 'sgd' found, one of relative, adam, nadam, mbgd, mbgdm, adamw expected");
 }
 
 TEST(Schedule, IsThatOfPyTorch) {
@@ -81,7 +81,7 @@ TEST(Schedule, IsThatOfPyTorch) {
   EXPECT_DOUBLE_EQ((Schedule{"constant"}.rate(2, 7, 10)), 2);
   EXPECT_DOUBLE_EQ((Schedule{"step", 0.5, 3}.rate(2, 7, 10)), 0.5);
   EXPECT_EQ(error_of([] { Schedule{"linear"}.validate(); }),
-            "schedule 'linear' found, one of cosine, constant, step expected");
+            "schedule 'linear' found, one of cosine, constant, step, root, cosine-step expected");
 }
 
 TEST(CrossEntropy, SurvivesHugeOutputs) {

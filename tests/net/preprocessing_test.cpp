@@ -30,6 +30,7 @@ class TablePreprocessing : public ::testing::Test {
   TableOptions options_ = [] {
     TableOptions options;
     options.target = "y";
+    options.encoding = "label";
     options.scaling = options.target_scaling = "none";
     return options;
   }();

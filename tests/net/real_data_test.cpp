@@ -21,7 +21,7 @@ Decay train_seeds(const PreparedData<float>& data, const std::string& variant, d
   constexpr int kSeeds = 4;
   Decay mean;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    TrainOptions options;
+    TrainOptions options = TrainOptions::paper();
     options.variant = variant;
     options.learning_rate = rate;
     options.seed = seed;
@@ -37,7 +37,7 @@ TEST(HousePrices, UdvPredictsAsUvDoesWithAFarLowerRank) {
   UDV_NEEDS(path, "house_prices");
   DataOptions options;
   options.table.target = "SalePrice";
-  const auto data = DataSource<float>(path, options).prepare(0);
+  const auto data = DataSource<float>(path, options.for_paper()).prepare(0);
   EXPECT_EQ(data.training.X.cols(), 79);
   EXPECT_EQ(default_hidden(79, 1, false), 26);
   for (const double rate : {1e-3, 1e-2}) {
@@ -53,7 +53,7 @@ TEST(TaxiTrips, HaveTheTwelveFeaturesOfThePaper) {
   DataOptions options;
   options.table.target = "trip_duration";
   options.table.drop = {"dropoff_datetime"};
-  const auto data = DataSource<float>(path, options).prepare(0);
+  const auto data = DataSource<float>(path, options.for_paper()).prepare(0);
   EXPECT_EQ(data.training.X.cols(), 12);
   EXPECT_EQ(data.training.size() + data.test.size(), 73177);
 }
@@ -61,7 +61,7 @@ TEST(TaxiTrips, HaveTheTwelveFeaturesOfThePaper) {
 TEST(Mnist, BringsItsOwnTestPart) {
   const auto path = data_file("mnist");
   UDV_NEEDS(path, "mnist");
-  const auto data = DataSource<float>(path, {}).prepare(0);
+  const auto data = DataSource<float>(path, DataOptions().for_paper()).prepare(0);
   EXPECT_EQ(data.training.size(), 60000);
   EXPECT_EQ(data.test.size(), 10000);
   EXPECT_EQ(data.training.X.cols(), 784);

@@ -83,8 +83,9 @@ class RunSweep : public ::testing::Test {
       text += message(X(i, 0), ",", X(i, 1), ",", X(i, 2), ",", X(i, 0) - 2 * X(i, 1), "\n");
     DataOptions options;
     options.table.target = "y";
-    const DataSource<float> source(folder_.write("d.csv", text), options);
+    const DataSource<float> source(folder_.write("d.csv", text), options.for_paper());
     for (const std::uint64_t split : {0, 1}) data_.emplace(split, source.prepare(split));
+    base_.preset = "paper";
     base_.epochs = 3;
     base_.batch = 16;
     grid_.variants = {"UDV", "UV"};
@@ -94,7 +95,7 @@ class RunSweep : public ::testing::Test {
   }
   std::vector<std::string> lines(const std::set<std::string>& finished = {}) {
     std::vector<std::string> found;
-    SweepHooks hooks;
+    SweepHooks<float> hooks;
     hooks.finished = [&](const SweepRow& row) {
       SweepRow timeless = row;
       timeless.seconds = 0;

@@ -25,7 +25,7 @@ Dataset<float> planted(Index samples, std::uint64_t seed) {
 }
 
 TrainOptions short_run() {
-  TrainOptions options;
+  TrainOptions options = TrainOptions::paper();
   options.epochs = 12;
   options.hidden = 9;
   options.learning_rate = 0.01;
@@ -57,7 +57,7 @@ TEST_F(Training, GivesTheSameBitsForAnyThreads) {
   wide.labels.assign(256, 0);
   for (size_t i = 0; i < 256; i += 3) wide.labels[i] = 1;
   wide.classes = 2;
-  TrainOptions options;
+  TrainOptions options = TrainOptions::paper();
   options.epochs = 2;
   options.batch = 128;
   options.hidden = 260;

@@ -113,7 +113,7 @@ TEST_P(EveryHead, BlocksCoverAllParametersOnce) {
 }
 
 TEST_P(EveryHead, LearnsItsTrainingData) {
-  TrainOptions options;
+  TrainOptions options = TrainOptions::paper();
   options.variant = GetParam().variant;
   options.bias = GetParam().bias;
   options.batch = 0;

@@ -21,7 +21,7 @@ struct UDV_EXPORT SweepSpec {
   net::SweepGrid grid = default_grid();
   TrainJobOptions training;
 
-  /// UDV by Adam at 0.001, ten seeds, one split.
+  /// The defaults of udv train, ten seeds, one split.
   static net::SweepGrid default_grid();
 };
 UDV_EXPORT void describe(OptionTable& table, SweepSpec& spec);
@@ -31,7 +31,8 @@ UDV_EXPORT void describe(OptionTable& table, SweepSpec& spec);
 UDV_EXPORT SweepSpec read_sweep_spec(const std::string& path);
 
 struct SweepInput {
-  std::string spec;  ///< TOML file
+  std::string spec;           ///< TOML file
+  std::string keep = "best";  ///< models to write: best (model.safetensors), all (models/KEY), none
 };
 UDV_EXPORT void describe(OptionTable& table, SweepInput& input);
 
@@ -43,6 +44,7 @@ struct SweepResult {
   std::vector<net::SweepRow> rows;  ///< of these settings, also of earlier calls
   Index cells = 0;                  ///< of the grid
   Index trained = 0;                ///< of them that were open
+  std::filesystem::path model;      ///< of the best run; empty where none was kept
 };
 
 /// Trains every cell of the grid that is not in results.csv yet. Interrupted, it resumes with the

@@ -18,10 +18,12 @@ namespace udv::net {
 
 /// What a sweep runs over: every combination of one entry of each list is a cell.
 struct UDV_EXPORT SweepGrid {
-  std::vector<std::string> variants{"UDV"}, optimizers{"adam"};
-  std::vector<double> learning_rates{1e-3}, weight_decays{0};
+  std::vector<std::string> variants{"auto"}, optimizers{"auto"};
+  std::vector<double> learning_rates{0}, weight_decays{0};  ///< a rate of 0 is auto
   std::vector<std::uint64_t> seeds{0}, split_seeds{0};
 
+  /// The same with the words of a preset in place of auto.
+  SweepGrid resolved(const TrainOptions& base) const;
   /// Throws InvalidArgument where a list is empty, names something unknown or twice the same.
   void validate() const;
 };
@@ -48,6 +50,8 @@ struct SweepRow {
   Index rank_90 = 0, rank_99 = 0, rank_999 = 0, live_width = 0, hidden = 0, parameters = 0;
   Index epochs = 0;
   double seconds = 0;
+  /// The objective on the validation part; nan where there is none.
+  double validation = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// 16 hexadecimal digits of the cell and of `settings`, which says all else that fixes its numbers.
@@ -62,8 +66,11 @@ UDV_EXPORT std::string sweep_line(const SweepRow& row);
 UDV_EXPORT std::vector<SweepRow> read_sweep(const std::filesystem::path& path);
 
 /// The observer sees the cells done as iteration. Nothing is called twice at the same time.
+/// `model` gets the row and the network of a run that ended well, before `finished`.
+template <typename Real>
 struct SweepHooks : Hooks {
   std::function<void(const SweepRow&)> finished;
+  std::function<void(const SweepRow&, const Network<Real>&)> model{};
 };
 
 /// Both parts for every split seed.
@@ -75,20 +82,27 @@ using SweepData = std::map<std::uint64_t, PreparedData<Real>>;
 template <typename Real>
 UDV_EXPORT Verdict run_sweep(const SweepData<Real>& data, const std::vector<SweepCell>& cells,
                              const TrainOptions& base, const std::string& settings,
-                             const std::set<std::string>& finished, const SweepHooks& hooks);
+                             const std::set<std::string>& finished, const SweepHooks<Real>& hooks);
 
 /// Mean and standard deviation of one metric over seeds and splits.
 struct SweepSummary {
   SweepCell cell;  ///< seeds do not count
   Index runs = 0, diverged = 0;
   double mean = 0, deviation = 0;
+  double validation = 0;  ///< mean objective on the validation part; nan where there is none
   double stable_rank = 0, effective_rank = 0, rank_99 = 0;  ///< means over the runs that ended well
   bool best = false;  ///< of the learning rates of this variant, optimizer and decay
 };
 
-/// Of rows of one sweep, in the order of first appearance. The metric is test_accuracy where there
-/// is one (larger is better), else test_loss. Runs that diverged are counted, not averaged.
+/// Of rows of one sweep, sorted as the grid is: by split, variant, optimizer, rate, decay and seed,
+/// so that the sums are the same whatever run finished first; cells in the order of the first
+/// appearance of their variant and optimizer in the rows. The metric is test_accuracy where there
+/// is one (larger is better), else test_loss. The best learning rate is that with the best mean on
+/// the validation part, without one on the test part. Runs that diverged are counted, not averaged.
 UDV_EXPORT std::vector<SweepSummary> summarise(const std::vector<SweepRow>& rows);
+
+/// Is row a better than b? By the validation part; without one by the test part, as the paper does.
+UDV_EXPORT bool is_better(const SweepRow& a, const SweepRow& b);
 
 /// The number that the paper prints for this data set ("HPART", "MNIST/MaxViT-T", ...), if any.
 UDV_EXPORT std::optional<double> paper_value(const std::string& dataset,

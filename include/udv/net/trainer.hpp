@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,9 @@ struct UDV_EXPORT TrainOptions {
   std::string metric = "auto";       ///< what the validation part is judged by
   std::string low_rank = "default";  ///< bias to low rank: default or strong
   Index max_steps = 0;               ///< 0: auto
+  /// Second moments of relative steps: of each entry, shared by neurons (feature) or by a whole
+  /// matrix (tensor); auto: entry, with the strong bias to low rank feature.
+  std::string moments = "auto";
   bool shrink = false;
   double shrink_tail = 1e-6;  ///< share of the energy of UD that may go
   Index shrink_every = 2;     ///< epochs
@@ -140,13 +144,14 @@ struct TrainResult {
   Network<Real> network;
   std::vector<EpochRecord> history;
   TrainStop stop = TrainStop::kDone;
+  TrainOptions options;                     ///< resolved
   double test_loss = 0, test_accuracy = 0;  ///< paper: means over the last epochs
   double seconds = 0;
   Index steps = 0;
   Index best_step = 0;  ///< whose averaged weights were kept
+  double validation = std::numeric_limits<double>::quiet_NaN();  ///< their objective; nan: none
   Index folds = 0;      ///< of the cross-validation that found it; 0: a validation part, or none
   double temperature = 1;  ///< that the outputs were divided by, found on the validation part
-  TrainOptions options;    ///< resolved
 };
 
 /// Throws InvalidArgument that starts with `name` where data and options cannot make a run.
