@@ -113,8 +113,17 @@ void check_weight(Index t, double weight) {
         message("weight: weight ", t, " is ", weight, ", a number of at least 0 expected"));
 }
 
-// Sorted by (row, column), each place once. `places` names what the caller calls a place.
+bool is_sorted(const Entries& entries) {
+  for (std::size_t t = 1; t < entries.value.size(); ++t)
+    if (std::pair(entries.row[t - 1], entries.col[t - 1]) >=
+        std::pair(entries.row[t], entries.col[t]))
+      return false;
+  return true;
+}
+
+// Sorted by (row, column), each place once.
 void sort_entries(const std::string& name, Entries& entries) {
+  if (is_sorted(entries)) return;
   std::vector<std::size_t> order(entries.value.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t t) { return std::pair(entries.row[t], entries.col[t]); };
@@ -148,6 +157,10 @@ std::shared_ptr<Entries> entries_of_triplets(const std::string& name, const Indi
   auto entries = std::make_shared<Entries>();
   std::tie(entries->rows, entries->cols) = shape;
   entries->symmetric = symmetric;
+  const auto count = static_cast<std::size_t>(v.size());
+  entries->row.reserve(count);
+  entries->col.reserve(count);
+  entries->value.reserve(count);
   const std::int64_t* const rows = i.data();
   const std::int64_t* const cols = j.data();
   for (Index t = 0; t < v.size(); ++t) {
