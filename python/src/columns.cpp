@@ -36,13 +36,14 @@ std::shared_ptr<Folded> fold(const ColumnsPtr& columns, const Entries& rows) {
   return std::make_shared<Folded>(Folded{columns, fold_in(*columns, rows)});
 }
 
-// offset_j + <t_i, a_j> for all i and j.
+// offset_j + <t_i, a_j> for all i and j, kept in the range.
 py::array_t<double> matrix_of(const Folded& f) {
   RowMatrix<double> X(f.rows.t.rows(), f.columns->cols());
   {
     const py::gil_scoped_release free;
     X.noalias() = f.rows.t * f.columns->features.transpose();
     X.rowwise() += f.columns->offsets.transpose();
+    if (const auto& range = f.columns->range) X = X.cwiseMax(range->first).cwiseMin(range->second);
   }
   return to_array(std::move(X));
 }
@@ -66,11 +67,11 @@ py::tuple state_of(const Columns& c) {
   return py::make_tuple(to_array(RowMatrix<double>(c.features)),
                         to_array(Vector<double>(c.offsets)), to_array(Vector<double>(c.mean)),
                         to_array(RowMatrix<double>(c.covariance)), c.noise_sigma, c.has_row_biases,
-                        to_array<std::int8_t>(c.empty));
+                        to_array<std::int8_t>(c.empty), c.range);
 }
 
 ColumnsPtr columns_of_state(const py::tuple& state) {
-  require(state.size() == 7, "pickle: ", state.size(), " parts found, 7 expected");
+  require(state.size() == 8, "pickle: ", state.size(), " parts found, 8 expected");
   auto c = std::make_shared<Columns>();
   c->features = to_matrix(state[0].cast<Dense<double>>());
   c->offsets = to_vector(state[1].cast<Dense<double>>());
@@ -80,6 +81,7 @@ ColumnsPtr columns_of_state(const py::tuple& state) {
   c->has_row_biases = state[5].cast<bool>();
   const auto empty = state[6].cast<Dense<std::int8_t>>();
   c->empty.assign(empty.data(), empty.data() + empty.size());
+  c->range = state[7].cast<std::optional<std::pair<double, double>>>();
   return c;
 }
 

@@ -44,7 +44,7 @@ net::PreparedData<Real> prepared(const Samples& samples, const std::optional<Sam
   std::optional<net::ArrayData<Real>> test_part;
   if (test) test_part = array_data<Real>(*test, count);
   const net::DataSource<Real> source("X", array_data<Real>(samples, count), std::move(test_part),
-                                     options.source);
+                                     options.data_options());
   try {
     auto data = source.prepare(options.source.split_seed);
     data.preprocessing.classes = classes;
@@ -63,8 +63,11 @@ py::dict history_of(const std::vector<net::EpochRecord>& history) {
   };
   py::dict all;
   all["epoch"] = column(&net::EpochRecord::epoch).attr("astype")("int64");
+  all["step"] = column(&net::EpochRecord::step).attr("astype")("int64");
   all["seconds"] = column(&net::EpochRecord::seconds);
   all["train_loss"] = column(&net::EpochRecord::train_loss);
+  all["validation_loss"] = column(&net::EpochRecord::validation_loss);
+  all["validation_accuracy"] = column(&net::EpochRecord::validation_accuracy);
   all["test_loss"] = column(&net::EpochRecord::test_loss);
   all["test_accuracy"] = column(&net::EpochRecord::test_accuracy);
   all["learning_rate"] = column(&net::EpochRecord::learning_rate);
@@ -79,7 +82,10 @@ py::dict figures_of(const TrainJobResult& result) {
   all["stop_reason"] = std::string(net::to_string(result.stop));
   all["folder"] = result.folder.string();
   all["training_rows"] = result.training_rows;
+  all["validation_rows"] = result.validation_rows;
   all["test_rows"] = result.test_rows;
+  all["steps"] = result.steps;
+  all["best_step"] = result.best_step;
   all["test_loss"] = result.test_loss;
   if (result.task == net::Task::kClassification) all["test_accuracy"] = result.test_accuracy;
   all["seconds"] = result.seconds;

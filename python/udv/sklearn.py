@@ -398,15 +398,11 @@ class _Network(_Tags, BaseEstimator):
         self.random_state = random_state
         self.options = options
 
-    def _settings(self, rows: int) -> dict:
+    def _settings(self) -> dict:
         given = {"hidden": self.hidden, "variant": self.variant, "lr": self.lr,
                  "epochs": self.epochs, "batch": self.batch, "scaling": self.scaling}
-        settings = {}
-        if "validation_share" not in _TRAIN_OPTIONS:
-            settings = {**_WITHOUT_VALIDATION, "batch": min(32, rows)}
-        settings.update({name: value for name, value in given.items() if value is not None})
-        if "validation_share" in _TRAIN_OPTIONS:
-            settings["validation_share"] = self.validation_fraction if self.early_stopping else 0
+        settings = {name: value for name, value in given.items() if value is not None}
+        settings["validation_share"] = self.validation_fraction if self.early_stopping else 0
         settings.update(self.options or {})
         return settings
 
@@ -417,7 +413,7 @@ class _Network(_Tags, BaseEstimator):
             warnings.simplefilter("ignore", udv.DataWarning)
             # All rows are for training: the test part that is looked at is no part of it.
             self.model_ = udv.train(X, y, task=task, test=(X, y), seed=_seed(self.random_state),
-                                    **self._settings(len(X)))
+                                    **self._settings())
         self.loss_curve_ = self.model_.history["train_loss"].tolist()
         self.n_iter_ = len(self.loss_curve_)
 
@@ -426,10 +422,6 @@ class _Network(_Tags, BaseEstimator):
         check_is_fitted(self)
         self.model_ = self.model_.prune(X, y, **budget)
         return self
-
-
-_WITHOUT_VALIDATION = {"variant": "UDV-ReLU", "bias": True, "lr": 0.01, "epochs": 200,
-                       "hidden": 64, "scaling": "standard", "target_scaling": "standard"}
 
 
 class UDVRegressor(RegressorMixin, _Network):
