@@ -381,38 +381,21 @@ std::string OptionTable::missing() const {
   return "";
 }
 
-namespace {
-
-// An empty text, or a number that cannot be given and stands for none.
-bool is_nothing(const Option& option, const Setting& value) {
-  if (const auto* const text = std::get_if<std::string>(&value)) return text->empty();
-  if (!option.holds || option.special) return false;
-  if (const auto* const whole = std::get_if<std::int64_t>(&value))
-    return !option.holds(static_cast<double>(*whole));
-  const auto* const real = std::get_if<double>(&value);
-  return real != nullptr && !option.holds(*real);
-}
-
-}  // namespace
-
 std::map<std::string, Setting> OptionTable::config() const {
   std::map<std::string, Setting> config;
   for (const Option& option : options_) {
     if (option.name.empty()) continue;
     Setting value = option.get();
-    if (!is_nothing(option, value)) config[option.name] = std::move(value);
+    const std::string* const text = std::get_if<std::string>(&value);
+    if (text == nullptr || !text->empty()) config[option.name] = std::move(value);
   }
   return config;
 }
 
 std::string OptionTable::fingerprint() const {
-  std::map<std::string, Setting> deciding;
-  for (const Option& option : options_) {
-    if (option.name.empty() || !option.decides_numbers) continue;
-    const Setting value = option.get();
-    const auto* const text = std::get_if<std::string>(&value);
-    if (text == nullptr || !text->empty()) deciding[option.name] = value;
-  }
+  std::map<std::string, Setting> deciding = config();
+  for (const Option& option : options_)
+    if (!option.decides_numbers) deciding.erase(option.name);
   return settings_text(deciding);
 }
 

@@ -8,6 +8,7 @@
 #include "completion_section.hpp"
 #include "core/require.hpp"
 #include "io/run_json.hpp"
+#include "udv/jobs/complete.hpp"
 #include "udv/report/terminal.hpp"
 
 namespace udv::report {
@@ -105,12 +106,22 @@ Facts facts_of(const RunView& run) {
   return facts;
 }
 
+// A number that cannot be given stands for a setting that was not set.
+bool is_unset(OptionTable& table, const std::string& name, const Json& value) {
+  const Option* const option = table.find(name);
+  return option != nullptr && value.is_number() && option->holds && !option->special &&
+         !option->holds(value.get<double>());
+}
+
 Facts settings_of(const RunView& run) {
   Facts facts;
+  OptionTable table;
+  if (run.text("command") == "complete") table = table_of<jobs::CompleteOptions>();
   const auto config = run.run.find("config");
   if (config == run.run.end() || !config->is_object()) return facts;
   for (const auto& [name, value] : config->items())
-    facts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+    if (!is_unset(table, name, value))
+      facts.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
   return facts;
 }
 

@@ -203,13 +203,13 @@ class Lines implements ChartSource {
     const layers = [
       layer('bands', {type: 'area', opacity: 0.18, interpolate: steps_only ? 'step-after' : 'linear'}, {x, y, y2: {field: 'z'}, color, order: {value: null}}),
       layer('rules', {type: 'rule', strokeDash: [2, 3], strokeWidth: 1.5, color: rule}, {y}),
-      layer('cloud', {type: 'point', filled: true, size: 14, opacity: 0.4}, {x, y, color}),
       layer('lines', {type: 'line', strokeWidth: thin, strokeJoin: 'round', ...gaps}, line),
       layer('steps', {type: 'line', strokeWidth: thin, interpolate: 'step-after', ...gaps}, line),
       layer('dots', {type: 'point', filled: true, size: 26, opacity: 1}, {x, y, color}),
       layer('zeros', {type: 'point', filled: false, fill: background, size: 34, strokeWidth: 1.6, opacity: 1}, {x, y, stroke: color}),
       layer('rules', {type: 'text', align: 'right', baseline: 'bottom', dy: -3, color: rule, fontSize: 11},
         {x: {value: width}, y, text: {field: 't'}}),
+      layer('cloud', {type: 'point', filled: true, size: 14, opacity: 0.4}, {x, y, color}),
     ];
     return {width, height, title: panel_title(this.y_title(panel), width), layer: layers};
   }
