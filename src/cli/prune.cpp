@@ -91,20 +91,26 @@ void print_summary(const jobs::PrunedModel& pruned, const jobs::PruneOptions& op
     fmt::print("  one dense layer is smaller than {} neurons: collapsed\n", pruned.rank);
 }
 
+void print_predicted_loss(const std::optional<double>& increase) {
+  if (increase) fmt::print("  the loss is predicted to increase by {:.3g}\n", *increase);
+}
+
 void print_summary(const jobs::PrunedAdapter& pruned, const jobs::PruneOptions&) {
   const auto whole = [](Index count) { return fmt::format("{}", count); };
   const auto ranks = [](const net::RankFigures& f) {
     return fmt::format("{} / {:.3g} / {}", f.least, f.mean, f.most);
   };
-  fmt::print(
-      "{}\n",
-      report::table(
-          {"", "before", "after"},
-          {{"blocks", whole(pruned.ranks_before.blocks), whole(pruned.ranks_after.blocks)},
-           {"rank, min / mean / max", ranks(pruned.ranks_before), ranks(pruned.ranks_after)},
-           {"parameters", whole(pruned.parameters_before), whole(pruned.parameters_after)}}));
+  fmt::print("{}\n",
+             report::table(
+                 {"", "before", "after"},
+                 {{"blocks", whole(pruned.ranks_before.blocks), whole(pruned.ranks_after.blocks)},
+                  {"rank, min / mean / max", ranks(pruned.ranks_before), ranks(pruned.ranks_after)},
+                  {"parameters", whole(pruned.parameters_before), whole(pruned.parameters_after)},
+                  {"bytes", fmt::format("{:.0f}", pruned.bytes.before),
+                   fmt::format("{:.0f}", pruned.bytes.after)}}));
   fmt::print("  {:.3g} of the parameters left, at least {:.6g} of the energy of every block\n",
              pruned.ratio, pruned.least_energy);
+  print_predicted_loss(pruned.predicted_loss);
 }
 
 void print_summary(const net::TensorPruningResult& pruned, const jobs::PruneOptions&) {
@@ -115,6 +121,8 @@ void print_summary(const net::TensorPruningResult& pruned, const jobs::PruneOpti
   if (!rows.empty()) fmt::print("{}\n", report::table({"tensor", "shape", "rank", "left"}, rows));
   fmt::print("  {} of {} matrices factored, {} of {} numbers left\n", pruned.factored.size(),
              pruned.matched, pruned.after, pruned.before);
+  fmt::print("  {} of {} bytes left\n", pruned.bytes.size(), pruned.bytes_before);
+  print_predicted_loss(pruned.predicted_loss);
 }
 
 ExitCode run_prune(const jobs::PruneInput& input, const jobs::PruneOptions& options,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -120,6 +121,34 @@ float from_bfloat(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+std::uint16_t to_bfloat(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);
+  return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+std::uint16_t to_half(float value) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value), sign = bits >> 16 & 0x8000u;
+  const float size = std::fabs(value);
+  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7e00u);
+  if (size >= 65520.0f) return static_cast<std::uint16_t>(sign | 0x7c00u);
+  // Below 2^-14 the steps are 2^-24; else 2^-10 of the power of two below.
+  if (size < 0x1p-14f)
+    return static_cast<std::uint16_t>(
+        sign | static_cast<std::uint32_t>(std::nearbyint(static_cast<double>(size) * 0x1p24)));
+  const std::uint32_t rounded = bits + 0xfffu + (bits >> 13 & 1u);
+  return static_cast<std::uint16_t>(sign | ((rounded & 0x7fffffffu) - 0x38000000u) >> 13);
+}
+
+template <typename Stored, typename Real, typename Convert>
+std::string stored(const Real* values, Index count, const Convert& one) {
+  std::string bytes(static_cast<std::size_t>(count) * sizeof(Stored), '\0');
+  for (Index i = 0; i < count; ++i) {
+    const Stored value = one(values[i]);
+    std::memcpy(bytes.data() + static_cast<std::size_t>(i) * sizeof(Stored), &value, sizeof(value));
+  }
+  return bytes;
+}
+
 template <typename Stored, typename Real, typename Convert>
 void convert(std::string_view bytes, Vector<Real>& values, const Convert& one) {
   for (Index i = 0; i < values.size(); ++i) {
@@ -200,6 +229,20 @@ Vector<Real> tensor_values(const std::string& file, const Tensor& tensor) {
 }
 
 template <typename Real>
+std::string tensor_bytes(std::string_view type, const Real* values, Index count) {
+  if (type == "F64")
+    return stored<double>(values, count, [](Real value) { return static_cast<double>(value); });
+  if (type == "F16")
+    return stored<std::uint16_t>(values, count,
+                                 [](Real value) { return to_half(static_cast<float>(value)); });
+  if (type == "BF16")
+    return stored<std::uint16_t>(values, count,
+                                 [](Real value) { return to_bfloat(static_cast<float>(value)); });
+  require(type == "F32", "tensor type ", type, " found, F32, F64, F16 or BF16 expected");
+  return stored<float>(values, count, [](Real value) { return static_cast<float>(value); });
+}
+
+template <typename Real>
 Vector<Real> SafetensorsFile::read(const Tensor& tensor) const {
   return tensor_values<Real>(name_, tensor);
 }
@@ -250,6 +293,8 @@ void write_safetensors(const std::filesystem::path& path,
 
 template Vector<float> tensor_values(const std::string&, const Tensor&);
 template Vector<double> tensor_values(const std::string&, const Tensor&);
+template std::string tensor_bytes(std::string_view, const float*, Index);
+template std::string tensor_bytes(std::string_view, const double*, Index);
 template Vector<float> SafetensorsFile::read<float>(const Tensor&) const;
 template Vector<double> SafetensorsFile::read<double>(const Tensor&) const;
 template Tensor as_tensor(const NamedTensor<float>&);

@@ -41,8 +41,13 @@ void describe_budget(OptionTable& table, PruneOptions& options) {
            "Share of the energy of UD, or of every block of an adapter, to keep")
       .share()
       .default_is("0.99 for adapters and tensors");
-  table.add("ratio", options.ratio, "Adapters: parameters after / before at most, by one energy")
+  table.add("ratio", options.ratio, "Adapters and tensors: numbers after / before at most")
       .share()
+      .default_is("");
+  table
+      .add("max-loss", options.max_loss,
+           "Adapters and tensors: predicted increase of the loss at most, with --calibrate")
+      .positive()
       .default_is("");
   table.add("max-params", budget.max_parameters, "Parameters at most")
       .between(1, kMost)
@@ -65,6 +70,7 @@ Config without_unset_budgets(Config config, const PruneOptions& options) {
   if (options.budget.rank == 0) config.erase("rank");
   if (options.budget.energy == 0) config.erase("energy");
   if (options.ratio == 0) config.erase("ratio");
+  if (options.max_loss == 0) config.erase("max-loss");
   if (options.budget.max_parameters == 0) config.erase("max-params");
   if (options.budget.max_bytes == 0) config.erase("max-bytes");
   return config;
@@ -84,7 +90,8 @@ Described described(PruneInput input, PruneOptions options) {
 }
 
 void check_network_options(const PruneOptions& options, bool has_data) {
-  if (options.ratio > 0) throw OptionError("ratio", "only adapters have one");
+  if (options.ratio > 0) throw OptionError("ratio", "only for adapters and tensors");
+  if (options.max_loss > 0) throw OptionError("max-loss", "only for adapters and tensors");
   if (options.compact) throw OptionError("compact", "only for the folder of a PEFT adapter");
   const int count = options.budget.count();
   if (count > 1 || (count == 0 && !options.curve))
@@ -99,41 +106,53 @@ bool wants_network(const PruneOptions& options) {
          options.budget.max_drop || options.curve || options.finetune.epochs > 0;
 }
 
-// Of adapters and tensors, whose default is an energy.
-PruneOptions with_default_energy(PruneOptions options) {
-  if (options.budget.rank == 0 && options.ratio == 0 && options.budget.energy == 0)
-    options.budget.energy = kDefaultEnergy;
+// Of adapters and tensors: one budget at most, an energy where there is none.
+PruneOptions with_one_budget(PruneOptions options, bool calibrated) {
+  const int count = (options.budget.rank > 0) + (options.budget.energy > 0) + (options.ratio > 0) +
+                    (options.max_loss > 0);
+  if (count > 1 || wants_network(options))
+    throw OptionError("rank", "one of rank, energy, ratio and max-loss alone expected");
+  if (options.max_loss > 0 && !calibrated)
+    throw OptionError("max-loss", "needs calibrate: inputs and gradients tell what the loss does");
+  if (count == 0) options.budget.energy = kDefaultEnergy;
   return options;
 }
 
 PruneOptions checked_adapter_options(const PruneOptions& options, net::AdapterKind kind,
-                                     bool has_data) {
-  const int count = (options.budget.rank > 0) + (options.budget.energy > 0) + (options.ratio > 0);
-  if (count > 1 || has_data || wants_network(options))
-    throw OptionError("rank", "an adapter is pruned by one of rank, energy and ratio alone");
+                                     bool has_data, bool calibrated) {
+  if (has_data) throw OptionError("data", "an adapter is pruned without data, or with calibrate");
   if (options.compact && kind != net::AdapterKind::kPeft)
     throw OptionError("compact", "only for the folder of a PEFT adapter");
-  return with_default_energy(options);
+  return with_one_budget(options, calibrated);
+}
+
+net::Calibration calibration_of(const PruneInput& input) {
+  return input.calibrate.empty() ? net::Calibration() : net::read_calibration(input.calibrate);
+}
+
+Json tensors_json(const net::TensorPruningResult& pruned) {
+  Json json = {{"by", "svd"},
+               {"matrices", pruned.matched},
+               {"factored", pruned.factored.size()},
+               {"numbers", {{"before", pruned.before}, {"after", pruned.after}}},
+               {"bytes", {{"before", pruned.bytes_before}, {"after", pruned.bytes.size()}}}};
+  if (pruned.predicted_loss) json["predicted_loss"] = number(*pruned.predicted_loss);
+  return json;
 }
 
 PruneResult prune_any_tensors(const PruneInput& input, const PruneOptions& given,
                               Session& session) {
-  if (wants_network(given) || given.ratio > 0)
-    throw OptionError("tensors", "goes with rank or energy alone");
-  const PruneOptions options = with_default_energy(given);
+  const PruneOptions options = with_one_budget(given, !input.calibrate.empty());
   PruneResult result;
   auto pruned = net::prune_tensors(model_path(input.model),
-                                   {options.tensors, options.budget.rank, options.budget.energy});
+                                   {options.tensors, options.budget.rank, options.budget.energy,
+                                    options.ratio, options.max_loss, calibration_of(input)});
   auto [config, settings] = described(input, options);
   Run run(session, "prune", std::move(config), settings);
   result.folder = run.path();
   if (run.has_folder()) {
     io::write_atomically(run.folder().file("model.safetensors"), pruned.bytes);
-    write_run_json(run.folder(), run.info(),
-                   {{"by", "svd"},
-                    {"matrices", pruned.matched},
-                    {"factored", pruned.factored.size()},
-                    {"numbers", {{"before", pruned.before}, {"after", pruned.after}}}});
+    write_run_json(run.folder(), run.info(), tensors_json(pruned));
   }
   result.pruned = std::move(pruned);
   return result;
@@ -179,6 +198,11 @@ void describe(OptionTable& table, PruneInput& input) {
   table.add("targets", input.targets, "File with the targets of a .npy or IDX file").called("FILE");
   table.add("compare", input.compare, "Another model (UV, say) whose curve stands beside")
       .called("MODEL");
+  table
+      .add("calibrate", input.calibrate,
+           "Inputs and gradients of layers (safetensors): adapters and tensors are cut by what "
+           "they do to the loss")
+      .called("FILE");
 }
 
 void describe(OptionTable& table, PruneOptions& options) {
@@ -204,10 +228,11 @@ PruneResult prune(const PruneInput& input, const PruneOptions& options, Session&
   if (!options.tensors.empty()) return prune_any_tensors(input, options, session);
   const net::AdapterKind kind = net::adapter_kind(input.model);
   if (kind == net::AdapterKind::kNone) return prune_network_file(input, options, session);
-  const PruneOptions used = checked_adapter_options(options, kind, !input.data.empty());
+  const PruneOptions used =
+      checked_adapter_options(options, kind, !input.data.empty(), !input.calibrate.empty());
   auto [config, settings] = described(input, used);
-  return prune_adapter(input.model, net::read_adapter(input.model), kind, used, std::move(config),
-                       settings, session);
+  return prune_adapter({input.model, net::read_adapter(input.model), kind, calibration_of(input)},
+                       used, std::move(config), settings, session);
 }
 
 PruneResult prune(const net::Model<float>& model,
@@ -221,9 +246,9 @@ PruneResult prune(const net::Model<float>& model,
 
 PruneResult prune(const net::Adapter& adapter, const PruneOptions& options, Session& session) {
   const auto kind = net::AdapterKind::kNative;
-  const PruneOptions used = checked_adapter_options(options, kind, false);
+  const PruneOptions used = checked_adapter_options(options, kind, false, false);
   auto [config, settings] = described({}, used);
-  return prune_adapter("prune", adapter, kind, used, std::move(config), settings, session);
+  return prune_adapter({"prune", adapter, kind, {}}, used, std::move(config), settings, session);
 }
 
 }  // namespace udv::jobs

@@ -8,10 +8,16 @@
 
 namespace udv::jobs {
 
-/// Every block of an adapter by its truncated SVD: the adapter in the format `kind`, pruning.csv
-/// (what other energies would leave), ranks.csv and run.json. `name` stands in error messages.
-PruneResult prune_adapter(const std::string& name, const net::Adapter& adapter,
-                          net::AdapterKind kind, const PruneOptions& options,
+struct AdapterToPrune {
+  std::string name;  ///< its path; stands in error messages
+  net::Adapter adapter;
+  net::AdapterKind kind = net::AdapterKind::kNative;
+  net::Calibration calibration;  ///< may be empty
+};
+
+/// Every block of an adapter by its truncated SVD: the adapter in its own format, pruning.csv (what
+/// other energies would leave), ranks.csv and run.json.
+PruneResult prune_adapter(const AdapterToPrune& what, const PruneOptions& options,
                           std::map<std::string, Setting> config, const std::string& settings,
                           Session& session);
 

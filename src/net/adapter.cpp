@@ -5,14 +5,11 @@
 #include <numeric>
 
 #include "core/require.hpp"
+#include "net/layer_metric.hpp"
 #include "udv/core/parallel.hpp"
-#include "udv/net/head.hpp"
 
 namespace udv::net {
 namespace {
-
-// Shares of the energy are compared after rounding: a breakpoint lies this much below itself.
-constexpr double kBelow = 1 - 1e-12;
 
 FactoredSvd<float> svd_of(const AdapterBlock& block) {
   return factored_svd<float>(block.B, block.d, block.A.transpose());
@@ -24,8 +21,13 @@ AdapterBlock balanced(const std::string& name, const FactoredSvd<float>& svd, In
           svd.U.leftCols(rank) * root.asDiagonal()};
 }
 
-bool is_zero(const Vector<double>& spectrum) {
-  return spectrum.size() == 0 || !(spectrum(0) > 0);
+// The SVD in the metric of the layer, with factors back outside of it.
+FactoredSvd<float> svd_in(const LayerMetric& metric, const AdapterBlock& block) {
+  const Matrix<double> left = metric.into_left(block.B.cast<double>()),
+                       right = metric.into_right(block.A.cast<double>().transpose());
+  const FactoredSvd<double> svd =
+      factored_svd<double>(left, Vector<double>(block.d.cast<double>()), right);
+  return {metric.from_left(svd.U).cast<float>(), svd.s, metric.from_right(svd.V).cast<float>()};
 }
 
 }  // namespace
@@ -46,89 +48,27 @@ AdapterBlock truncated(const AdapterBlock& block, Index rank) {
   return balanced(block.name, svd, std::min(rank, svd.s.size()));
 }
 
-AdapterPruning::AdapterPruning(const Adapter& adapter)
-    : shell_{{}, adapter.base_model, adapter.method, adapter.metadata},
-      diagonal_(adapter.method == "lora-udv" ? 1 : 0),
-      before_(adapter.parameters()),
-      svds_(adapter.blocks.size()) {
-  for (const AdapterBlock& block : adapter.blocks)
-    shell_.blocks.push_back({block.name, {}, {}, {}});
+AdapterPruning::AdapterPruning(const Adapter& adapter, const Calibration& calibration)
+    : shell_(adapter), calibrated_(!calibration.empty()), svds_(adapter.blocks.size()) {
+  for (AdapterBlock& block : shell_.blocks) block = {block.name, {}, {}, {}};
+  std::vector<LayerMetric> metrics(svds_.size());
+  measures_loss_ = calibrated_;
+  for (std::size_t b = 0; b < svds_.size() && calibrated_; ++b) {
+    const AdapterBlock& block = adapter.blocks[b];
+    require(calibration.contains(block.name), "calibration: no moments of '", block.name, "'");
+    metrics[b] = LayerMetric(block.name, block.B.rows(), block.A.cols(), calibration);
+    measures_loss_ = measures_loss_ && metrics[b].measures_loss();
+  }
   parallel_blocks(static_cast<Index>(svds_.size()), 1, [&](Index begin, Index) {
     const auto b = static_cast<std::size_t>(begin);
-    svds_[b] = svd_of(adapter.blocks[b]);
+    const AdapterBlock& block = adapter.blocks[b];
+    svds_[b] = calibrated_ ? svd_in(metrics[b], block) : svd_of(block);
   });
-}
-
-AdapterPruning::Ranks AdapterPruning::ranks_of_energy(double share) const {
-  Ranks ranks;
-  for (const auto& svd : svds_) ranks.push_back(energy_rank(svd.s, share));
-  return ranks;
-}
-
-AdapterPruning::Ranks AdapterPruning::ranks_at_most(Index rank) const {
-  Ranks ranks;
-  for (const auto& svd : svds_) ranks.push_back(is_zero(svd.s) ? 0 : std::min(rank, svd.s.size()));
-  return ranks;
-}
-
-// Ranks change at the shares that the first k singular values of a block carry, and nowhere else.
-std::vector<double> AdapterPruning::breakpoints() const {
-  std::vector<double> shares;
-  for (const auto& svd : svds_) {
-    if (is_zero(svd.s)) continue;
-    const double total = svd.s.squaredNorm();
-    double kept = 0;
-    for (const double s : svd.s) shares.push_back(kBelow * (kept += s * s) / total);
-  }
-  std::sort(shares.begin(), shares.end());
-  return shares;
-}
-
-double AdapterPruning::energy_for_ratio(double wanted) const {
-  const std::vector<double> shares = breakpoints();
-  if (shares.empty()) return 1;
-  const auto fits = [&](double share) { return ratio(ranks_of_energy(share)) <= wanted; };
-  const auto end = std::partition_point(shares.begin(), shares.end(), fits);
-  require(end != shares.begin(), "prune: ratio ", wanted, " wanted, the smallest reachable is ",
-          ratio(ranks_at_most(1)), " (rank 1 in every block)");
-  return *(end - 1);
-}
-
-AdapterPruning::Ranks AdapterPruning::ranks_of_ratio(double wanted) const {
-  if (ratio(ranks_at_most(1)) <= wanted) return ranks_of_energy(energy_for_ratio(wanted));
-  std::vector<std::size_t> order(svds_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return svds_[a].s.squaredNorm() > svds_[b].s.squaredNorm();
-  });
-  Ranks ranks(svds_.size(), 0);
-  for (const std::size_t b : order) {
-    if (is_zero(svds_[b].s)) continue;
-    ranks[b] = 1;
-    if (ratio(ranks) > wanted) ranks[b] = 0;
-  }
-  require(parameters(ranks) > 0, "prune: ratio ", wanted,
-          " wanted, one block of rank 1 is more than that");
-  return ranks;
-}
-
-Index AdapterPruning::parameters_of(std::size_t block, Index rank) const {
-  return rank * (svds_[block].U.rows() + svds_[block].V.rows() + diagonal_);
-}
-
-Index AdapterPruning::parameters(const Ranks& ranks) const {
-  Index count = 0;
-  for (std::size_t b = 0; b < svds_.size(); ++b) count += parameters_of(b, ranks[b]);
-  return count;
-}
-
-double AdapterPruning::ratio(const Ranks& ranks) const {
-  return before_ > 0 ? static_cast<double>(parameters(ranks)) / static_cast<double>(before_) : 1;
-}
-
-double AdapterPruning::energy_kept(std::size_t block, Index rank) const {
-  const Vector<double>& s = svds_[block].s;
-  return is_zero(s) ? 1 : s.head(rank).squaredNorm() / s.squaredNorm();
+  const Index diagonal = adapter.method == "lora-udv" ? 1 : 0;
+  std::vector<MatrixSpectrum> spectra;
+  for (const auto& svd : svds_)
+    spectra.push_back({svd.s, svd.U.rows() + svd.V.rows() + diagonal, -1});
+  budget_ = RankBudget(std::move(spectra), 0, adapter.parameters());
 }
 
 Adapter AdapterPruning::keep(const Ranks& ranks) const {

@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "cli/training_data.hpp"
+#include "udv/io/file.hpp"
 #include "udv/io/safetensors.hpp"
 #include "udv/net/files/model_file.hpp"
 
@@ -120,6 +121,64 @@ TEST_F(PruneCommand, FactorsMatricesOfAnyFile) {
   const Outcome none = cli_.run("prune f.safetensors --tensors c* --out none");
   EXPECT_EQ(none.code, 3);
   EXPECT_EQ(none.err, "udv: f.safetensors: no matrix of floats fits 'c*'\n");
+}
+
+// bf16 in, bf16 out, and a ratio of the whole file.
+TEST_F(PruneCommand, KeepsNumberTypesAndMeetsARatio) {
+  const RowMatrix<float> W = RowMatrix<float>::Random(40, 30);
+  const std::string numbers = io::tensor_bytes("BF16", W.data(), W.size());
+  const std::vector<io::Tensor> tensors{{"a", "BF16", {40, 30}, numbers},
+                                        {"b", "BF16", {40, 30}, numbers}};
+  io::write_atomically(cli_.path("f.safetensors"), io::safetensors_bytes(tensors, {}));
+  const Outcome outcome = cli_.run("prune f.safetensors --tensors * --ratio 0.4 --out out");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_NE(outcome.out.find("bytes left"), std::string::npos) << outcome;
+  const io::SafetensorsFile file(cli_.path("out/model.safetensors"));
+  Index numbers_left = 0;
+  for (const io::Tensor& tensor : file.tensors()) {
+    EXPECT_EQ(tensor.type, "BF16");
+    numbers_left += tensor.size();
+  }
+  EXPECT_LE(numbers_left, 0.4 * 2400);
+  EXPECT_GE(numbers_left, 0.4 * 2400 - 140);
+  EXPECT_EQ(cli_.run("prune f.safetensors --tensors * --ratio 0.001 --out none").code, 3);
+  EXPECT_EQ(cli_.run("prune f.safetensors --tensors * --max-loss 0.1 --out none").code, 2);
+  EXPECT_EQ(cli_.run("prune f.safetensors --tensors * --ratio 0.5 --rank 1 --out none").code, 2);
+  EXPECT_FALSE(cli_.exists("none"));
+}
+
+// Inputs that lie in two directions: what the matrix does to others does not matter.
+TEST_F(PruneCommand, CutsByWhatTheLossLoses) {
+  const RowMatrix<float> W = RowMatrix<float>::Random(30, 20);
+  RowMatrix<float> inputs = RowMatrix<float>::Random(500, 20),
+                   gradients = RowMatrix<float>::Random(500, 30);
+  inputs.rightCols(18) *= 0.01f;
+  io::write_safetensors<float>(cli_.path("f.safetensors"), {{"w", {30, 20}, W.data()}}, {});
+  io::write_safetensors<float>(
+      cli_.path("c.safetensors"),
+      {{"w.inputs", {500, 20}, inputs.data()}, {"w.gradients", {500, 30}, gradients.data()}}, {});
+  const auto error_after = [&](const std::string& flags) {
+    EXPECT_EQ(cli_.run("prune f.safetensors --tensors w --out out --quiet " + flags).code, 0);
+    const io::SafetensorsFile file(cli_.path("out/model.safetensors"));
+    const auto matrix = [&](const char* name, Index rows) {
+      const Vector<float> values = file.read<float>(*file.find(name));
+      return RowMatrix<float>(
+          Eigen::Map<const RowMatrix<float>>(values.data(), rows, values.size() / rows));
+    };
+    const RowMatrix<float> up = matrix("w.up", 30);
+    const RowMatrix<float> change = up * matrix("w.down", up.cols()) - W;
+    return (inputs * change.transpose()).norm() / (inputs * W.transpose()).norm();
+  };
+  EXPECT_GE(error_after("--rank 2"), 0.3);
+  EXPECT_LE(error_after("--rank 2 --calibrate c.safetensors"), 0.05);
+  EXPECT_LE(error_after("--max-loss 0.01 --calibrate c.safetensors"), 0.1);
+  EXPECT_NE(cli_.text("out/run.json").find("predicted_loss"), std::string::npos);
+  io::write_safetensors<float>(cli_.path("other.safetensors"),
+                               {{"x.inputs", {500, 20}, inputs.data()}}, {});
+  const Outcome other =
+      cli_.run("prune f.safetensors --tensors w --calibrate other.safetensors --out none");
+  EXPECT_EQ(other.code, 3);
+  EXPECT_NE(other.err.find("no moments of 'w'"), std::string::npos) << other;
 }
 
 TEST_F(PruneCommand, ExportsForOtherPrograms) {

@@ -111,5 +111,37 @@ TEST(Safetensors, RefusesTensorsThatCannotBe) {
   EXPECT_EQ(error_of(file_of(R"({"__metadata__":{"k":1}})", "")), "metadata 'k' is no text");
 }
 
+// Every half and bfloat number, written and read, is itself; between two of them the even one.
+TEST(TensorBytes, RoundToTheNearestNumber) {
+  for (const char* type : {"F16", "BF16"}) {
+    std::string all(2 * 65536, '\0');
+    for (int i = 0; i < 65536; ++i) {
+      const auto bits = static_cast<std::uint16_t>(i);
+      std::memcpy(all.data() + 2 * i, &bits, 2);
+    }
+    const Vector<float> values = tensor_values<float>("f", {"t", type, {65536}, all});
+    const std::string again = tensor_bytes(type, values.data(), values.size());
+    for (int i = 0; i < 65536; ++i)
+      if (!std::isnan(values(i)))
+        ASSERT_EQ(again.substr(2 * i, 2), all.substr(2 * i, 2)) << type << i;
+      else
+        ASSERT_TRUE(
+            std::isnan(tensor_values<float>("f", {"t", type, {1}, again.substr(2 * i, 2)})(0)));
+  }
+  const auto rounded = [](const char* type, double value) {
+    const std::string bytes = tensor_bytes(type, &value, 1);
+    return tensor_values<double>("f", {"t", type, {1}, bytes})(0);
+  };
+  EXPECT_EQ(rounded("BF16", 1 + 1.0 / 256), 1);
+  EXPECT_EQ(rounded("BF16", 1 + 3.0 / 256), 1 + 4.0 / 256);
+  EXPECT_EQ(rounded("F16", 1 + 1.0 / 2048), 1);
+  EXPECT_EQ(rounded("F16", 1 + 3.0 / 2048), 1 + 4.0 / 2048);
+  EXPECT_EQ(rounded("F16", 1e-8), 0);
+  EXPECT_EQ(rounded("F16", 65519), 65504);
+  EXPECT_TRUE(std::isinf(rounded("F16", -65520)));
+  EXPECT_EQ(rounded("F32", 0.1), static_cast<double>(0.1f));
+  EXPECT_EQ(rounded("F64", 0.1), 0.1);
+}
+
 }  // namespace
 }  // namespace udv::io

@@ -313,6 +313,10 @@ TEST(Peft, WhatIsNotSupportedIsNamed) {
     write_lora(peft, changes);
     return peft.error();
   };
+  EXPECT_EQ(
+      error_with({{"use_new_thing", 3}}),
+      "adapter_config.json: setting 'use_new_thing' '3' found, which is unknown: what it does "
+      "to the weights too");
   EXPECT_EQ(error_with({{"use_dora", true}}),
             "adapter_config.json: use_dora 'true' found, which is not supported");
   EXPECT_EQ(error_with({{"modules_to_save", {"lm_head"}}}),

@@ -33,6 +33,11 @@ UDV_EXPORT std::size_t tensor_type_size(std::string_view type);
 template <typename Real>
 UDV_EXPORT Vector<Real> tensor_values(const std::string& file, const Tensor& tensor);
 
+/// The bytes of numbers in a type of floats (F32, F64, F16, BF16), rounded to nearest, ties to
+/// even; what is too large for the type becomes infinite.
+template <typename Real>
+UDV_EXPORT std::string tensor_bytes(std::string_view type, const Real* values, Index count);
+
 /// A safetensors file (u64 header length, JSON header, data), mapped into memory: only what is
 /// looked at is read. The constructor throws IoError naming the path where the header is damaged,
 /// a type is unknown, or tensors lie outside of the file, overlap or have another size than their

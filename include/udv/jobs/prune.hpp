@@ -18,18 +18,21 @@ namespace udv::jobs {
 
 /// What is made smaller, and the data that decide.
 struct PruneInput {
-  std::string model;    ///< model.safetensors, the folder of a run or of a PEFT adapter
-  std::string data;     ///< of the training: its validation part decides, never the test part
-  std::string targets;  ///< file with the targets of a .npy or IDX file
-  std::string compare;  ///< another model whose curve stands beside that of the first
+  std::string model;      ///< model.safetensors, the folder of a run or of a PEFT adapter
+  std::string data;       ///< of the training: its validation part decides, never the test part
+  std::string targets;    ///< file with the targets of a .npy or IDX file
+  std::string compare;    ///< another model whose curve stands beside that of the first
+  std::string calibrate;  ///< inputs and gradients of layers: adapters and tensors are cut by what
+                          ///< they do to the loss
 };
 UDV_EXPORT void describe(OptionTable& table, PruneInput& input);
 
-/// Settings of `prune`. Networks: one field of the budget, or a curve alone. Adapters: rank, energy
-/// or ratio. Any safetensors file: a pattern of tensors, and rank or energy.
+/// Settings of `prune`. Networks: one field of the budget, or a curve alone. Adapters, and
+/// any safetensors file with a pattern of tensors: rank, energy, ratio or max_loss.
 struct PruneOptions {
   net::PruneBudget budget;
-  double ratio = 0;              ///< adapters: parameters after / before at most
+  double ratio = 0;              ///< adapters, tensors: numbers after / before at most
+  double max_loss = 0;           ///< adapters, tensors: predicted increase of the loss at most
   net::RetrainOptions finetune;  ///< training after pruning; the seed is that of the session
   bool curve = false;            ///< quality against neurons kept
   bool layered = false;          ///< keep the layers, also where one would be smaller
@@ -86,8 +89,10 @@ struct PrunedAdapter {
   net::Adapter adapter;
   net::RankFigures ranks_before, ranks_after;
   Index parameters_before = 0, parameters_after = 0;
-  double ratio = 1;         ///< of them
-  double least_energy = 1;  ///< that a block keeps
+  double ratio = 1;                      ///< of them
+  double least_energy = 1;               ///< that a block keeps
+  BeforeAfter bytes;                     ///< of its file; 0 where there is none
+  std::optional<double> predicted_loss;  ///< increase, where a calibration tells
 };
 
 struct PruneResult {

@@ -8,6 +8,8 @@
 #include "udv/core/export.hpp"
 #include "udv/core/spectrum.hpp"
 #include "udv/core/types.hpp"
+#include "udv/net/calibration.hpp"
+#include "udv/net/rank_budget.hpp"
 
 namespace udv::net {
 
@@ -29,6 +31,7 @@ struct UDV_EXPORT Adapter {
   std::string base_model;                       ///< name or path, may be empty
   std::string method = "lora";                  ///< or "lora-udv"
   std::map<std::string, std::string> metadata;  ///< of its file
+  std::string number_type = "F32";              ///< of its file: F32, F16, BF16 or F64
 
   /// Of A and B, and of d for lora-udv.
   Index parameters() const;
@@ -41,41 +44,45 @@ UDV_EXPORT Vector<double> spectrum(const AdapterBlock& block);
 /// A = sqrt(S) Q^T, for LoRA-UDV too; error^2 = sum of the dropped s^2.
 UDV_EXPORT AdapterBlock truncated(const AdapterBlock& block, Index rank);
 
-/// The SVD of every block, computed once, so that many budgets can be looked at.
+/// The SVD of every block, computed once, so that many budgets can be looked at. With a calibration
+/// it is that of Cy^1/2 B diag(d) A Cx^1/2: what is dropped first is what changes the loss least.
 class UDV_EXPORT AdapterPruning {
  public:
-  using Ranks = std::vector<Index>;  ///< one per block
+  using Ranks = RankBudget::Ranks;  ///< one per block
 
-  explicit AdapterPruning(const Adapter& adapter);
+  /// Throws InvalidArgument where the calibration is that of other layers, or has no moments of a
+  /// block.
+  explicit AdapterPruning(const Adapter& adapter, const Calibration& calibration = {});
 
   std::size_t blocks() const { return svds_.size(); }
   const Vector<double>& spectrum(std::size_t block) const { return svds_[block].s; }
+  bool is_calibrated() const { return calibrated_; }
+  /// 1/2 sum of the dropped s^2 is about the increase of the loss.
+  bool measures_loss() const { return measures_loss_; }
+  const RankBudget& budget() const { return budget_; }
 
-  /// Smallest ranks that keep this share of sum s^2 of each block; 0 for a block of zeros.
-  Ranks ranks_of_energy(double share) const;
-  /// This rank at most; 0 for a block of zeros.
-  Ranks ranks_at_most(Index rank) const;
-  /// The largest energy for all blocks with parameters after / before <= ratio. Throws
-  /// InvalidArgument where even rank 1 is too much.
-  double energy_for_ratio(double ratio) const;
+  Ranks ranks_of_energy(double share) const { return budget_.of_energy(share); }
+  Ranks ranks_at_most(Index rank) const { return budget_.at_most(rank); }
+  double energy_for_ratio(double ratio) const { return budget_.energy_for_ratio(ratio); }
+  /// By one energy for all blocks; with a calibration by what each direction is worth.
+  Ranks ranks_of_ratio(double ratio) const {
+    return calibrated_ ? budget_.by_value(ratio) : budget_.of_ratio(ratio);
+  }
 
-  /// The ranks of that energy; where even rank 1 is too much, rank 1 for the blocks that carry most
-  /// and 0 for the others. Throws InvalidArgument where no block at all fits.
-  Ranks ranks_of_ratio(double ratio) const;
-
-  Index parameters(const Ranks& ranks) const;
-  double ratio(const Ranks& ranks) const;  ///< parameters after / before
-  double energy_kept(std::size_t block, Index rank) const;
+  Index parameters(const Ranks& ranks) const { return budget_.numbers(ranks); }
+  double ratio(const Ranks& ranks) const { return budget_.ratio(ranks); }
+  double energy_kept(std::size_t block, Index rank) const {
+    return budget_.energy_kept(block, rank);
+  }
 
   Adapter keep(const Ranks& ranks) const;
 
  private:
-  Index parameters_of(std::size_t block, Index rank) const;
-  std::vector<double> breakpoints() const;
-
   Adapter shell_;  // all but the factors
-  Index diagonal_ = 0, before_ = 0;
-  std::vector<FactoredSvd<float>> svds_;  // B diag(d) A = U diag(s) V^T
+  bool calibrated_ = false, measures_loss_ = false;
+  std::vector<FactoredSvd<float>> svds_;  // B diag(d) A = U diag(s) V^T; U, V orthonormal in the
+                                          // metric
+  RankBudget budget_;
 };
 
 /// The ranks of all blocks in a few numbers.

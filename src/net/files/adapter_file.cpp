@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/files/adapter_file.hpp"
 
+#include <deque>
 #include <nlohmann/json.hpp>
 
 #include "core/require.hpp"
@@ -51,6 +52,7 @@ Adapter read_native(const fs::path& path) {
   adapter.metadata = file.metadata();
   read_description(file, adapter);
   for (const char* own : {"udv", kKey}) adapter.metadata.erase(own);
+  adapter.number_type = number_type_of(file);
   const BlockTensors blocks =
       tensors_by_block(file, "", {{".A", 'A'}, {".d", 'd'}, {".B", 'B'}}, "");
   for (const auto& [name, parts] : blocks) {
@@ -85,13 +87,20 @@ void write_adapter(const fs::path& path, const Adapter& adapter) {
   metadata["udv"] = version();
   metadata[kKey] = Json{{"method", adapter.method}, {"base_model", adapter.base_model}}.dump(
       -1, ' ', false, Json::error_handler_t::replace);
-  std::vector<io::NamedTensor<float>> tensors;
+  std::deque<std::string> bytes;  // tensors are views of them
+  std::vector<io::Tensor> tensors;
+  const auto add = [&](const std::string& name, std::vector<Index> shape, const float* values) {
+    io::Tensor tensor{name, adapter.number_type, std::move(shape), {}};
+    bytes.push_back(io::tensor_bytes(tensor.type, values, tensor.size()));
+    tensor.bytes = bytes.back();
+    tensors.push_back(std::move(tensor));
+  };
   for (const AdapterBlock& block : adapter.blocks) {
-    tensors.push_back({block.name + ".A", {block.A.rows(), block.A.cols()}, block.A.data()});
-    tensors.push_back({block.name + ".d", {block.d.size()}, block.d.data()});
-    tensors.push_back({block.name + ".B", {block.B.rows(), block.B.cols()}, block.B.data()});
+    add(block.name + ".A", {block.A.rows(), block.A.cols()}, block.A.data());
+    add(block.name + ".d", {block.d.size()}, block.d.data());
+    add(block.name + ".B", {block.B.rows(), block.B.cols()}, block.B.data());
   }
-  io::write_safetensors(path, tensors, metadata);
+  io::write_atomically(path, io::safetensors_bytes(tensors, metadata));
 }
 
 Adapter read_adapter(const fs::path& path) {

@@ -112,6 +112,16 @@ AdapterBlock read_factors(const io::SafetensorsFile& file, const std::string& na
   return block;
 }
 
+std::string number_type_of(const io::SafetensorsFile& file) {
+  std::string type;
+  for (const io::Tensor& tensor : file.tensors()) {
+    if (!tensor.is_float()) continue;
+    if (!type.empty() && type != tensor.type) return "F32";
+    type = tensor.type;
+  }
+  return type.empty() ? "F32" : type;
+}
+
 Vector<float> read_numbers(const io::SafetensorsFile& file, const io::Tensor& tensor, Index count) {
   require<IoError>(tensor.size() == count, file.name(), ": tensor ", in_quotes(tensor.name),
                    " has shape ", io::shape_text(tensor.shape), ", ", count, " numbers expected");

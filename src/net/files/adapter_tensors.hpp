@@ -37,6 +37,9 @@ BlockTensors tensors_by_block(const io::SafetensorsFile& file, const std::string
 AdapterBlock read_factors(const io::SafetensorsFile& file, const std::string& name,
                           const std::map<char, const io::Tensor*>& parts);
 
+/// The type of floats that its tensors have; F32 where they differ.
+std::string number_type_of(const io::SafetensorsFile& file);
+
 /// r finite numbers, whatever the shape. Throws IoError naming the file.
 Vector<float> read_numbers(const io::SafetensorsFile& file, const io::Tensor& tensor, Index count);
 

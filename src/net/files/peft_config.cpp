@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "net/files/peft_config.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/require.hpp"
@@ -18,6 +19,45 @@ constexpr const char* kUnsupported[] = {
     "use_dora",          "lora_bias",  "modules_to_save",         "trainable_token_indices",
     "target_parameters", "use_qalora", "alora_invocation_tokens", "layer_replication",
     "arrow_config",      "use_bdlora"};
+
+// Settings that the weights are read with, or that make no difference once they are trained.
+constexpr const char* kKnown[] = {"task_type",
+                                  "peft_type",
+                                  "auto_mapping",
+                                  "peft_version",
+                                  "revision",
+                                  "base_model_name_or_path",
+                                  "inference_mode",
+                                  "r",
+                                  "target_modules",
+                                  "exclude_modules",
+                                  "lora_alpha",
+                                  "lora_dropout",
+                                  "fan_in_fan_out",
+                                  "bias",
+                                  "use_rslora",
+                                  "init_lora_weights",
+                                  "rank_pattern",
+                                  "alpha_pattern",
+                                  "layers_to_transform",
+                                  "layers_pattern",
+                                  "megatron_config",
+                                  "megatron_core",
+                                  "loftq_config",
+                                  "eva_config",
+                                  "corda_config",
+                                  "runtime_config",
+                                  "qalora_group_size",
+                                  "ensure_weight_tying",
+                                  "target_r",
+                                  "init_r",
+                                  "tinit",
+                                  "tfinal",
+                                  "deltaT",
+                                  "beta1",
+                                  "beta2",
+                                  "orth_reg_weight",
+                                  "total_step"};
 
 // Beginnings of init_lora_weights that take something away from the weights of the model itself.
 constexpr const char* kOtherWeights[] = {"pissa", "olora", "corda", "loftq", "lora_ga"};
@@ -86,6 +126,11 @@ void PeftSettings::refuse_unsupported() const {
   for (const char* key : kUnsupported)
     require<IoError>(!is_set(value(key)), name_, ": ", key, " ", shown(value(key)),
                      " found, which is not supported");
+  for (const auto& [key, setting] : json_.items()) {
+    const bool known = std::find(std::begin(kKnown), std::end(kKnown), key) != std::end(kKnown);
+    require<IoError>(known || !is_set(setting), name_, ": setting ", in_quotes(key), " ",
+                     shown(setting), " found, which is unknown: what it does to the weights too");
+  }
   const std::string bias = text("bias");
   require<IoError>(bias.empty() || bias == "none", name_, ": bias ", in_quotes(bias),
                    " found, none expected: biases are not supported");

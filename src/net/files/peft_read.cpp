@@ -99,6 +99,7 @@ Adapter read_peft(const fs::path& folder) {
   Adapter adapter;
   adapter.base_model = settings.text("base_model_name_or_path");
   adapter.metadata[kCarriedKey] = settings.carried();
+  adapter.number_type = number_type_of(file);
   adapter.blocks = settings.is_adalora() ? read_blocks(file, AdaLoraReader(settings))
                                          : read_blocks(file, LoraReader(settings));
   return adapter;

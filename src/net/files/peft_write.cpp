@@ -4,6 +4,7 @@
 
 #include "core/require.hpp"
 #include "net/files/peft_config.hpp"
+#include "udv/io/file.hpp"
 #include "udv/io/safetensors.hpp"
 #include "udv/net/files/peft.hpp"
 
@@ -117,19 +118,23 @@ void check_for_peft(const std::string& name, const Adapter& adapter) {
 void write_peft(const std::filesystem::path& folder, const Adapter& adapter, PeftForm form) {
   check_for_peft(folder.string(), adapter);
   const Index rank = largest_rank(adapter);
-  std::deque<Factors> factors;  // tensors are views of them
-  std::vector<io::NamedTensor<float>> tensors;
+  std::deque<std::string> bytes;  // tensors are views of them
+  std::vector<io::Tensor> tensors;
+  const auto add = [&](const std::string& name, const RowMatrix<float>& values) {
+    bytes.push_back(io::tensor_bytes(adapter.number_type, values.data(), values.size()));
+    tensors.push_back({name, adapter.number_type, {values.rows(), values.cols()}, bytes.back()});
+  };
   for (const AdapterBlock& block : adapter.blocks) {
     if (block.rank() == 0) continue;
-    factors.push_back(padded(block, form == PeftForm::kPadded ? rank : block.rank()));
-    const auto& [A, B] = factors.back();
+    const Factors factors = padded(block, form == PeftForm::kPadded ? rank : block.rank());
+    const auto& [A, B] = factors;
     require<IoError>(A.allFinite() && B.allFinite(), folder.string(), ": block '", block.name,
                      "' is too large for single precision: its factors are not finite");
     const std::string path = kPeftPrefix + block.name;
-    tensors.push_back({path + ".lora_A.weight", {A.rows(), A.cols()}, A.data()});
-    tensors.push_back({path + ".lora_B.weight", {B.rows(), B.cols()}, B.data()});
+    add(path + ".lora_A.weight", A);
+    add(path + ".lora_B.weight", B);
   }
-  io::write_safetensors(folder / kPeftTensors, tensors, {{"format", "pt"}});
+  io::write_atomically(folder / kPeftTensors, io::safetensors_bytes(tensors, {{"format", "pt"}}));
   io::detail::write_json(folder / kPeftConfig, settings_of(adapter, form));
 }
 
