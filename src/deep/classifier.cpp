@@ -29,6 +29,7 @@ Classifier::Classifier(const FinetuneOptions& options, const ImageData& data)
   const Index count = data.training.count;
   Index& batch = options_.training.batch;
   batch = batch > 0 ? std::min(batch, count) : count;
+  options_ = options_.with_steps(count);
   torch::manual_seed(options_.training.seed);
   network_ = make_feature_network(options_, data.training.channels, where_);
   make_head();
@@ -44,6 +45,7 @@ void Classifier::make_head() {
       variant, net::Sizes{network_->num_features(), o.hidden, data_.training.classes}, o.bias);
   initialise(head, o.initialisation, o.seed);
   set_head(head);
+  fresh_head_ = true;
 }
 
 void Classifier::make_batches() {
@@ -64,6 +66,7 @@ void Classifier::set_head(const net::Network<float>& head) {
               head.sizes().outputs == data_.training.classes,
           "a head of ", to_string(head.sizes()), " found, ", network_->num_features(),
           " inputs and ", data_.training.classes, " outputs expected");
+  fresh_head_ = false;
   head_network_ = std::make_unique<net::Network<float>>(head);
   options_.training.variant = head.variant().name;
   options_.training.hidden = head.sizes().hidden;
