@@ -3,8 +3,8 @@
 // alone. usage: bench_deep modules cpu|cuda
 //        bench_deep train KEY=VALUE...     data=FOLDER (CIFAR-10) backbone=FILE variant=UDV
 //        epochs=5
-//                                          batch=512 lr=1e-3 backbone_lr=1e-4 device=cuda size=224
-//                                          out=FILE.json optimizer=adam train=0 test=0 (pictures)
+//                                          batch=512 lr=0 (auto) backbone_lr=1e-4 device=cuda
+//                                          size=224 out=FILE.json optimizer=auto train=0 test=0
 //                                          clip=1 fuse=0 seed=0 curve_every=1 (epochs)
 //        bench_deep frozen KEY=VALUE...    the same; the backbone gives features, net trains the
 //        head
@@ -276,10 +276,10 @@ struct Runner {
     data.training.limit(arguments.number<Index>("train", 0));
     data.test.limit(arguments.number<Index>("test", 0));
     options.training.variant = arguments.word("variant", "UDV");
-    options.training.optimizer = arguments.word("optimizer", "adam");
+    options.training.optimizer = arguments.word("optimizer", "auto");
     options.training.epochs = arguments.number<Index>("epochs", 5);
     options.training.batch = arguments.number<Index>("batch", 512);
-    options.training.learning_rate = arguments.number("lr", 1e-3);
+    options.training.learning_rate = arguments.number("lr", 0.0);
     options.training.average_last = 3;
     options.training.seed = arguments.number<std::uint64_t>("seed", 0);
     options.backbone = arguments.word("backbone", "");
@@ -309,7 +309,7 @@ struct Runner {
                         test = features(tuner, data.test);
     const double rate = static_cast<double>(training.size() + test.size()) / (now() - begin);
     std::fprintf(stderr, "features: %.0f images/s\n", rate);
-    net::TrainOptions head = options.training;
+    net::TrainOptions head = options.with_steps(data.training.count).training;
     head.hidden = tuner.num_features();
     net::TrainHooks<float> hooks;
     hooks.epoch = [&](const net::EpochRecord& r, const net::Network<float>& network) {
@@ -339,14 +339,15 @@ struct Runner {
   }
 
   void write(const std::string& kind, const net::TrainResult<float>& result, double rate) const {
+    const FinetuneOptions used = options.with_steps(data.training.count);
     std::ostringstream text;
     text << "{\"kind\": \"" << kind << "\", \"variant\": \"" << options.training.variant
          << "\", \"device\": \"" << options.placement.device << "\", \"optimizer\": \""
-         << options.training.optimizer << "\", \"lr\": " << options.training.learning_rate
-         << ", \"backbone_lr\": " << options.backbone_rate
-         << ", \"batch\": " << options.training.batch << ", \"size\": " << options.image_size
-         << ", \"fuse\": " << options.fuse << ", \"train\": " << data.training.count
-         << ", \"test\": " << data.test.count << ", \"stop\": \"" << to_string(result.stop)
+         << used.training.optimizer << "\", \"lr\": " << used.training.learning_rate
+         << ", \"backbone_lr\": " << used.backbone_rate << ", \"batch\": " << options.training.batch
+         << ", \"size\": " << options.image_size << ", \"fuse\": " << options.fuse
+         << ", \"train\": " << data.training.count << ", \"test\": " << data.test.count
+         << ", \"stop\": \"" << to_string(result.stop)
          << "\", \"test_accuracy\": " << result.test_accuracy
          << ", \"test_loss\": " << result.test_loss << ", \"images_per_second\": " << rate
          << ", \"seconds\": " << result.seconds;

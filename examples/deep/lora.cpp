@@ -11,8 +11,6 @@ int main() {
   for (int i = 0; i < 1024; ++i) text.push_back(1 + i % 2);
 
   udv::jobs::LoraJobOptions options;
-  options.training.optimizer = "adam";
-  options.training.learning_rate = 0.01;
   options.training.epochs = 10;
   options.ranks = {4};
   udv::jobs::Session session;

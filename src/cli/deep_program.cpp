@@ -7,6 +7,9 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#ifdef UDV_WITH_DEEP
+#include "udv/deep/calibration_job.hpp"
+#endif
 
 namespace udv::cli {
 namespace {
@@ -41,7 +44,18 @@ void continue_as_deep_program() {
 
 #ifdef UDV_WITH_DEEP
 void prefer_deep_program() {}
+
+std::function<net::Calibration(const std::string&, const std::string&)> text_calibrator() {
+  return [](const std::string& adapter, const std::string& text) {
+    return jobs::calibrate_adapter(adapter, text);
+  };
+}
 #else
+std::function<net::Calibration(const std::string&, const std::string&)> text_calibrator() {
+  continue_as_deep_program();
+  return {};
+}
+
 void prefer_deep_program() {
   continue_as_deep_program();
 }
@@ -70,7 +84,8 @@ Command finetune_command() {
                       "Train a head on a pretrained backbone, or a small network, on pictures");
 }
 Command lora_command() {
-  return deep_command("lora", "Train LoRA and LoRA-UDV adapters of a LLaMA model and prune them");
+  return deep_command("lora",
+                      "Train LoRA-UDV, LoRA and AdaLoRA adapters of a LLaMA model and prune them");
 }
 Command generate_command() {
   return deep_command("generate", "Continue a text with a language model, with or without adapter");

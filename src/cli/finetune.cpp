@@ -17,14 +17,14 @@ std::string network_text(const jobs::FinetuneJobResult& result, bool frozen) {
 }
 
 void print_summary(const jobs::FinetuneJobOptions& options, const jobs::FinetuneJobResult& result) {
-  const net::TrainOptions& training = options.tuning.training;
+  const net::TrainOptions training = options.tuning.with_steps(result.training_images).training;
   const net::TrainFigures& figures = result.figures;
   print_fact("data", fmt::format("{} pictures to learn from, {} to test, {} classes",
                                  result.training_images, result.test_images, result.classes));
   print_fact("network",
              network_text(result, !result.backbone.empty() && !options.tuning.trainable));
   print_fact("training",
-             fmt::format("{}, learning rate {}, {} epochs, {}, {:.0f} images/s on {}",
+             fmt::format("{}, learning rate {:.3g}, {} epochs, {}, {:.0f} images/s on {}",
                          training.optimizer, training.learning_rate, result.history.size(),
                          short_duration(result.seconds), result.images_per_second, result.device));
   print_fact("test accuracy",

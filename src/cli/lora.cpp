@@ -25,9 +25,11 @@ void print_facts(const jobs::LoraInput& input, const jobs::LoraJobOptions& optio
                          result.config.layers, result.config.dim, result.config.parameters()));
   print_fact("texts", fmt::format("{} tokens to learn from, {} to test", result.train_tokens,
                                   result.eval_tokens));
-  print_fact("training", fmt::format("{}, learning rate {}, {} epochs, batches of {}, on {}",
-                                     training.optimizer, training.learning_rate, training.epochs,
-                                     training.batch, fmt::join(training.adapter.modules, ",")));
+  const auto modules = options_for(options, options.methods.front(), options.ranks.front())
+                           .resolved(1)
+                           .adapter.module_names();
+  print_fact("training", fmt::format("{} epochs, batches of {}, on {}", training.epochs,
+                                     training.batch, fmt::join(modules, ",")));
 }
 
 std::vector<std::string> table_row(const jobs::LoraTraining& training) {
@@ -37,6 +39,7 @@ std::vector<std::string> table_row(const jobs::LoraTraining& training) {
   };
   return {training.method,
           fmt::format("{}", training.rank),
+          fmt::format("{} {:.3g}", training.optimizer, training.learning_rate),
           fmt::format("{}", training.parameters),
           fmt::format("{:.3f}", training.perplexity_before),
           fmt::format("{:.3f}", training.perplexity),
@@ -53,9 +56,10 @@ void print_trainings(const jobs::LoraInput& input, const jobs::LoraJobOptions& o
   print_facts(input, options, result);
   std::vector<std::vector<std::string>> rows;
   for (const jobs::LoraTraining& training : result.trainings) rows.push_back(table_row(training));
-  fmt::print("\n{}\n", report::table({"perplexity", "rank", "parameters", "before", "after",
-                                      "at 1/2", "at 1/4", "at 1/10", "tokens/s", "memory", "time"},
-                                     rows));
+  fmt::print("\n{}\n",
+             report::table({"perplexity", "rank", "steps", "parameters", "before", "after",
+                            "at 1/2", "at 1/4", "at 1/10", "tokens/s", "memory", "time"},
+                           rows));
   print_fact("results", result.folder.string());
 }
 
@@ -84,7 +88,8 @@ ExitCode run_lora(const jobs::LoraInput& input, const jobs::LoraJobOptions& opti
 }  // namespace
 
 Command lora_command() {
-  return job_command("lora", "Train LoRA and LoRA-UDV adapters of a LLaMA model and prune them",
+  return job_command("lora",
+                     "Train LoRA-UDV, LoRA and AdaLoRA adapters of a LLaMA model and prune them",
                      run_lora);
 }
 

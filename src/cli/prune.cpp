@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/commands.hpp"
+#include "cli/deep_program.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/report/terminal.hpp"
 
@@ -134,8 +135,11 @@ void print_summary(const net::TensorPruningResult& pruned, const jobs::PruneOpti
   print_predicted_loss(pruned.predicted_loss);
 }
 
-ExitCode run_prune(const jobs::PruneInput& input, const jobs::PruneOptions& options,
+ExitCode run_prune(const jobs::PruneInput& given, const jobs::PruneOptions& options,
                    Terminal& terminal) {
+  jobs::PruneInput input = given;
+  if (!input.calibrate.empty() && !net::is_calibration_file(input.calibrate))
+    input.measure = text_calibrator();
   const jobs::PruneResult result = jobs::prune(input, options, terminal.session());
   if (result.outcome != jobs::Outcome::kInterrupted) {
     if (!std::holds_alternative<net::TensorPruningResult>(result.pruned))

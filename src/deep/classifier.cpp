@@ -25,11 +25,11 @@ DeviceAndType device_and_type(const FinetuneOptions& options) {
 
 Classifier::Classifier(const FinetuneOptions& options, const ImageData& data)
     : options_(options), data_(data), where_(device_and_type(options)) {
-  options_.training = options_.training.resolved({});
   if (!options_.backbone.empty() && options_.image_size == 0) options_.image_size = kBackboneSize;
   const Index count = data.training.count;
   Index& batch = options_.training.batch;
   batch = batch > 0 ? std::min(batch, count) : count;
+  options_ = options_.with_steps(count);
   torch::manual_seed(options_.training.seed);
   network_ = make_feature_network(options_, data.training.channels, where_);
   make_head();
@@ -45,6 +45,7 @@ void Classifier::make_head() {
       variant, net::Sizes{network_->num_features(), o.hidden, data_.training.classes}, *o.bias);
   initialise(head, o.initialisation, o.seed);
   set_head(head);
+  fresh_head_ = true;
 }
 
 void Classifier::make_batches() {
@@ -65,6 +66,7 @@ void Classifier::set_head(const net::Network<float>& head) {
               head.sizes().outputs == data_.training.classes,
           "a head of ", to_string(head.sizes()), " found, ", network_->num_features(),
           " inputs and ", data_.training.classes, " outputs expected");
+  fresh_head_ = false;
   head_network_ = std::make_unique<net::Network<float>>(head);
   options_.training.variant = head.variant().name;
   options_.training.hidden = head.sizes().hidden;

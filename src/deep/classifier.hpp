@@ -20,6 +20,7 @@ class Classifier {
   ImageBatches& training() const { return *training_; }
   ImageBatches& test() const { return *test_; }
 
+  bool has_fresh_head() const { return fresh_head_; }  ///< none was given
   /// The head as net has it: as it was given, or is after take_head().
   const net::Network<float>& head_network() const { return *head_network_; }
   void set_head(const net::Network<float>& head);
@@ -43,6 +44,7 @@ class Classifier {
   std::unique_ptr<FeatureNetwork> network_;
   std::unique_ptr<net::Network<float>> head_network_;
   std::shared_ptr<UDVLinearImpl> head_;
+  bool fresh_head_ = false;
   std::unique_ptr<ImageBatches> training_, test_;
 };
 

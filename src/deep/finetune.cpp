@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/deep/finetune.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/require.hpp"
@@ -11,8 +12,51 @@ namespace udv::deep {
 
 using torch::Tensor;
 
+namespace {
+
+constexpr double kPlainRate = 1e-3;
+constexpr double kRelativeRate = 2.3, kStrongRate = 7;  // over sqrt(steps)
+
+bool has_balls(const std::string& variant) {
+  const auto& layers = net::variant_named(variant).layers;
+  return std::any_of(layers.begin(), layers.end(), [](const net::LayerSpec& layer) {
+    return layer.constraint == net::Constraint::kBall ||
+           layer.constraint == net::Constraint::kNeuronBalls;
+  });
+}
+
+}  // namespace
+
+FinetuneOptions FinetuneOptions::with_steps(Index pictures) const {
+  FinetuneOptions o = *this;
+  net::TrainOptions& t = o.training;
+  const bool balls = has_balls(t.variant);
+  if (t.optimizer == "auto") t.optimizer = balls ? "relative" : "adam";
+  const bool relative = t.optimizer == "relative";
+  require(!relative || balls, "finetune: optimizer relative with ", t.variant,
+          " found, a variant with balls expected");
+  require(!t.is_strong() || (relative && frozen()),
+          "finetune: bias-to-low-rank strong found, a frozen backbone and a variant with balls "
+          "expected");
+  const Index batch = t.batch > 0 ? t.batch : std::max<Index>(1, pictures);
+  const Index steps = std::max<Index>(1, t.epochs * ((pictures + batch - 1) / batch));
+  if (t.schedule.name == "auto") t.schedule.name = relative ? "cosine-step" : "cosine";
+  const double rate =
+      (t.is_strong() ? kStrongRate : kRelativeRate) / std::sqrt(static_cast<double>(steps));
+  if (t.learning_rate == 0) t.learning_rate = relative ? rate : kPlainRate;
+  if (o.backbone_rate == 0) o.backbone_rate = relative ? kPlainRate : t.learning_rate;
+  if (relative && frozen()) {  // the head learns alone, as `train` has it
+    t.preset = "auto";
+    t.initialisation = "relative";
+    t.moments = t.is_strong() ? "feature" : "entry";
+    t.average = false;
+    t.max_steps = steps;
+  }
+  return o;
+}
+
 void FinetuneOptions::validate() const {
-  training.validate();
+  with_steps(1).training.validate();
   require(!training.shrink, "finetune: shrink is a setting of train alone");
   require(backbone_rate >= 0 && std::isfinite(backbone_rate), "finetune: backbone rate is ",
           backbone_rate, ", a number of at least 0 expected");
@@ -86,6 +130,7 @@ FinetuneResult Finetuner::train(const FinetuneHooks& hooks) {
   const BlasThreads threads;
   return guarded("finetune", [&] {
     parts_->learner = std::make_unique<Learner>(classifier);
+    if (hooks.resume.empty()) parts_->learner->start();
     return run_finetuning(classifier, *parts_->learner, hooks);
   });
 }

@@ -165,7 +165,7 @@ class FinetuneJob {
 
   // Of a head that is trained alone.
   net::TrainOptions head_options() const {
-    net::TrainOptions options = options_.tuning.training.resolved({});
+    net::TrainOptions options = options_.tuning.with_steps(data_.training.count).training;
     const Index count = data_.training.count;
     options.batch = options.batch > 0 ? std::min(options.batch, count) : count;
     if (options.hidden == 0) options.hidden = tuner_.num_features();
@@ -247,7 +247,8 @@ class FinetuneJob {
                          {tuner_.arrays(), tuner_.blocks()});
     else if (options_.tuning.trainable)
       tuner_.save_backbone(run.folder().file("backbone.pt"));
-    write_training<float>(run, {trained.training, *result.head, options_.tuning.training,
+    write_training<float>(run, {trained.training, *result.head,
+                                options_.tuning.with_steps(data_.training.count).training,
                                 result.figures, result.training_images, result.test_images});
   }
 

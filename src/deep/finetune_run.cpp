@@ -58,7 +58,6 @@ class Run {
  private:
   void run_epoch() {
     classifier_.training().start_epoch(options_.seed, state_.epoch);
-    rate_ = options_.schedule.rate(options_.learning_rate, state_.epoch, options_.epochs);
     const auto began = TrainingClock::Clock::now();
     classifier_.network().set_training(true);
     while (stop_ == TrainStop::kDone && state_.batch < batches_) step();
@@ -71,10 +70,18 @@ class Run {
     if (stop_ == TrainStop::kDone || stop_ == TrainStop::kDiverged) end_epoch(sum);
   }
 
+  double rate_now() const {
+    if (options_.schedule.name == "cosine-step")
+      return net::Schedule().rate(options_.learning_rate, learner_.steps(),
+                                  batches_ * options_.epochs);
+    return options_.schedule.rate(options_.learning_rate, state_.epoch, options_.epochs);
+  }
+
   void step() {
     const Index begin = state_.batch * options_.batch;
     const Index end = std::min(size_, begin + options_.batch);
     const auto count = static_cast<double>(end - begin);
+    rate_ = rate_now();
     const Tensor loss = learner_.step(begin, end, rate_);
     loss_sum_.add_(loss.to(torch::kFloat64) * count);
     ++state_.batch;

@@ -168,6 +168,83 @@ double LanguageModel::loss(const std::vector<Token>& text, Index sequence, Index
   });
 }
 
+namespace {
+
+RowMatrix<double> mean_moments(const Tensor& sum, Index tokens) {
+  const Tensor M = sum.to(torch::kCPU, torch::kFloat64).contiguous();
+  return Eigen::Map<const RowMatrix<double>>(M.data_ptr<double>(), M.size(0), M.size(1)) /
+         static_cast<double>(tokens);
+}
+
+// So many windows, evenly spread over all of them.
+std::vector<Index> spread_windows(Index all, Index wanted) {
+  const Index count = std::min(all, std::max<Index>(1, wanted));
+  std::vector<Index> windows(static_cast<size_t>(count));
+  for (Index i = 0; i < count; ++i) windows[static_cast<size_t>(i)] = i * all / count;
+  return windows;
+}
+
+/// Layers with adapters add to their moments while this lives; no gradients stay behind.
+class Recording {
+ public:
+  explicit Recording(Llama& model) : model_(model) {
+    for (Llama::Layer& layer : model.layers())
+      for (AdaptedLinear* linear : layer.linears())
+        if (linear->adapter) linear->moments = std::make_shared<MomentSums>();
+  }
+  ~Recording() {
+    for (Llama::Layer& layer : model_.layers())
+      for (AdaptedLinear* linear : layer.linears()) linear->moments = nullptr;
+    for (Tensor& values : model_.adapter_parameters()) values.mutable_grad() = Tensor();
+  }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  net::Calibration calibration() const {
+    net::Calibration all;
+    for (const AdaptedLinear* linear : model_.adapted()) {
+      const MomentSums& sums = *linear->moments;
+      all[linear->name] = {mean_moments(sums.inputs, sums.tokens),
+                           mean_moments(sums.gradients, sums.tokens),
+                           mean_moments(sums.slope, sums.tokens)};
+    }
+    return all;
+  }
+
+ private:
+  Llama& model_;
+};
+
+}  // namespace
+
+net::Calibration LanguageModel::calibrate(const std::vector<Token>& text, Index sequences,
+                                          Index sequence, Index micro_batch) {
+  check_tokens(text, config());
+  const BlasThreads threads;
+  return guarded("language model", [&] {
+    const TextWindows all(text, sequence_length(config(), sequence), parts_->device);
+    const std::vector<Index> windows = spread_windows(all.count(), sequences);
+    const auto count = static_cast<Index>(windows.size());
+    const Index at_a_time = micro_batch_size(micro_batch, all.sequence(), parts_->device);
+    const Recording recording(parts_->model);
+    for (Index at = 0; at < count; at += at_a_time) {
+      const auto batch = all.batch(windows.data() + at, std::min(at_a_time, count - at));
+      parts_->model.accumulate(batch.inputs, batch.targets, 1, false);
+    }
+    return recording.calibration();
+  });
+}
+
+double LanguageModel::calibration_size() const {
+  double numbers = 0;
+  for (const AdaptedLinear* linear : parts_->model.adapted()) {
+    const auto out = static_cast<double>(linear->weight.size(0)),
+               in = static_cast<double>(linear->weight.size(1));
+    numbers += out * out + in * in + out * in;
+  }
+  return numbers;
+}
+
 RowMatrix<float> LanguageModel::logits(const std::vector<Token>& tokens) {
   check_tokens(tokens, config());
   const BlasThreads threads;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "deep/learner.hpp"
 
+#include <cmath>
+
+#include "deep/start_weight.hpp"
+
 namespace udv::deep {
 namespace {
 
@@ -21,9 +25,46 @@ Projector projector_of(const Classifier& classifier) {
   return Projector(blocks);
 }
 
+// Of arrays of blocks; other parameters move by the plain rate.
+std::vector<StepMeasure> measures_of(const Classifier& classifier, const Tensors& parameters) {
+  auto blocks = classifier.network().udv_modules();
+  blocks.push_back(classifier.head());
+  std::vector<StepMeasure> all(parameters.size());
+  for (const auto& block : blocks) {
+    const std::vector<StepMeasure> measures = step_measures(*block);
+    for (size_t a = 0; a < measures.size(); ++a)
+      for (size_t i = 0; i < parameters.size(); ++i)
+        if (parameters[i].is_same(block->arrays()[a].values)) all[i] = measures[a];
+  }
+  return all;
+}
+
 Optimizer rule_of(const Classifier& classifier, const Tensors& parameters) {
   const net::TrainOptions& o = classifier.options().training;
-  return {parameters, o.optimizer, o.rule};
+  if (o.optimizer != "relative") return {parameters, o.optimizer, o.rule};
+  return {parameters, o.optimizer, o.rule, measures_of(classifier, parameters)};
+}
+
+constexpr Index kStartPictures = 2048, kStartPiece = 256;
+
+// L0 / ||G0||_2 of outputs that are 0; 1 where the gradient says nothing.
+double first_weight(const Classifier& classifier) {
+  ImageBatches& pictures = classifier.training();
+  pictures.start_epoch(classifier.options().training.seed, 0);
+  classifier.network().set_training(false);
+  const Index count = std::min(kStartPictures, pictures.size());
+  const Index classes = classifier.head()->options().outputs;
+  const double c = static_cast<double>(classes);
+  Tensor G;  // sum of (1/c - y) h^T
+  for (Index at = 0; at < count; at += kStartPiece) {
+    const auto [x, labels] = pictures.training(at, std::min(count, at + kStartPiece));
+    const Tensor h = classifier.network().forward(x);
+    const Tensor slopes = 1 / c - torch::one_hot(labels, classes).to(h.scalar_type());
+    const Tensor part = torch::matmul(slopes.t(), h);
+    G = G.defined() ? G + part : part;
+  }
+  const double weight = std::log(c) * static_cast<double>(count) / spectral_norm(G);
+  return std::isfinite(weight) && weight > 0 ? weight : 1;
 }
 
 }  // namespace
@@ -39,6 +80,25 @@ Learner::Learner(const Classifier& classifier)
   projector_.project();
 }
 
+void Learner::start() {
+  const FinetuneOptions& o = classifier_.options();
+  if (o.training.optimizer != "relative" || !classifier_.has_fresh_head()) return;
+  const torch::NoGradGuard no_grad;
+  const net::Variant& variant = classifier_.head()->variant();
+  double weight = first_weight(classifier_);
+  if (variant.has(net::LayerKind::kRelu)) weight *= 2;
+  for (const UDVLinearImpl::Array& array : classifier_.head()->arrays()) {
+    const Tensor values = array.values.detach();
+    const bool neurons = array.block.constraint == net::Constraint::kNeuronBalls;
+    if (array.block.constraint == net::Constraint::kBall) values.div_(values.norm());
+    if (neurons) values.mul_(1e3);  // the projection puts them onto their spheres
+    if (neurons && !array.block.is_bias && array.block.neurons == net::Neurons::kRows)
+      weight /= static_cast<double>(array.block.rows);
+  }
+  if (const Tensor* const w = classifier_.head()->find("D.weight")) w->detach().fill_(weight);
+  projector_.project();
+}
+
 Tensor Learner::step(Index begin, Index end, double rate) {
   const FinetuneOptions& o = classifier_.options();
   torch::manual_seed(o.training.seed * 1000003 +
@@ -50,9 +110,14 @@ Tensor Learner::step(Index begin, Index end, double rate) {
   network_rule_.zero_grad();
   loss.backward();
   if (o.clip > 0) network_rule_.clip_gradients(o.clip);
-  const double share = o.backbone_rate > 0 ? o.backbone_rate / o.training.learning_rate : 1;
-  head_rule_.step(rate);
-  network_rule_.step(rate * share);
+  const double share = o.backbone_rate / o.training.learning_rate;
+  if (o.training.optimizer == "relative") {
+    head_rule_.step(rate, rate * share);  // biases outside of balls move as the backbone does
+    network_rule_.step(rate, rate * share);
+  } else {
+    head_rule_.step(rate);
+    network_rule_.step(rate * share);
+  }
   projector_.project();
   return loss.detach();
 }

@@ -12,6 +12,12 @@ class Learner {
   /// The classifier has to outlive the object; its network and head stay the same ones meanwhile.
   explicit Learner(const Classifier& classifier);
 
+  /// Puts a fresh head where relative steps start: U and V on their spheres, all w equal to
+  /// w0 = L0 / ||G0||_2, doubled for a ReLU. L0 = ln c is the loss of the outputs 0, and
+  /// G0 = mean (1/c - y) h^T its gradient in the product matrix, for the features h of up to 2,048
+  /// pictures.
+  void start();
+
   /// A step on pictures begin .. end - 1 of the epoch. Returns the loss, without waiting for it.
   torch::Tensor step(Index begin, Index end, double rate);
   Index steps() const { return head_rule_.steps(); }

@@ -89,9 +89,38 @@ std::vector<double> frequencies(const LlamaConfig& config) {
 
 }  // namespace
 
+namespace {
+
+// Tokens x numbers in single precision.
+Tensor rows_of(const Tensor& values) {
+  return values.detach().reshape({-1, values.size(-1)}).to(torch::kFloat32);
+}
+
+// M += A^T B
+void add_product(const Tensor& A, const Tensor& B, Tensor& M) {
+  M = M.defined() ? M.addmm_(A.t(), B) : torch::matmul(A.t(), B);
+}
+
+void record(const std::shared_ptr<MomentSums>& sums, const Tensor& x, const Tensor& y) {
+  const torch::NoGradGuard no_grad;
+  const Tensor rows = rows_of(x);
+  add_product(rows, rows, sums->inputs);
+  sums->tokens += rows.size(0);
+  y.register_hook([sums, rows](const Tensor& gradient) {
+    const torch::NoGradGuard nothing;
+    const Tensor g = rows_of(gradient);
+    add_product(g, g, sums->gradients);
+    add_product(g, rows, sums->slope);
+  });
+}
+
+}  // namespace
+
 Tensor AdaptedLinear::operator()(const Tensor& x) const {
-  const Tensor y = torch::linear(x, weight);
-  return adapter ? y + adapter->forward(x) : y;
+  Tensor y = torch::linear(x, weight);
+  if (adapter) y = torch::add(y, adapter->forward(x), scale);
+  if (moments && y.requires_grad()) record(moments, x, y);
+  return y;
 }
 
 Llama::Llama(const LlamaConfig& config, const torch::TensorOptions& options) : config_(config) {
@@ -104,7 +133,7 @@ Llama::Llama(const LlamaConfig& config, const torch::TensorOptions& options) : c
   for (Index l = 0; l < config.layers; ++l) {
     const std::string at = message("model.layers.", l, ".");
     const auto linear = [&](const char* name, Index outputs, Index inputs) {
-      return AdaptedLinear{at + name, empty({outputs, inputs}), nullptr};
+      return AdaptedLinear{at + name, empty({outputs, inputs}), nullptr, 1, nullptr};
     };
     layers_.push_back(
         {empty({config.dim}), empty({config.dim}), linear("self_attn.q_proj", q, config.dim),

@@ -6,11 +6,9 @@
 
 namespace udv::jobs {
 
-void export_lora(const std::filesystem::path& folder, const net::Adapter& whole,
-                 const LoraJobOptions& options, double energy, const deep::TextModel& model,
-                 Session& session) {
+void export_lora(const std::filesystem::path& folder, const net::Adapter& adapter,
+                 const LoraJobOptions& options, const deep::TextModel& model, Session& session) {
   io::make_folder(folder);
-  const net::Adapter adapter = energy < 1 ? net::prune_to_energy(whole, energy) : whole;
   if (options.export_to == "merged") {
     // The model in memory may have half precision and other adapters.
     deep::LanguageModel merged = deep::LanguageModel::read(model.path, {"cpu", "single"});

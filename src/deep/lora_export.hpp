@@ -7,10 +7,9 @@
 
 namespace udv::jobs {
 
-/// Writes an adapter in its PEFT form, or the model with the adapter inside, into a folder. Every
-/// block keeps the share `energy` of its energy. Warns where nothing is left to write.
+/// Writes an adapter in its PEFT form, or the model with the adapter inside, into a folder. Warns
+/// where there is nothing to write.
 void export_lora(const std::filesystem::path& folder, const net::Adapter& adapter,
-                 const LoraJobOptions& options, double energy, const deep::TextModel& model,
-                 Session& session);
+                 const LoraJobOptions& options, const deep::TextModel& model, Session& session);
 
 }  // namespace udv::jobs

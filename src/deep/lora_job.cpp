@@ -45,17 +45,25 @@ void check_ranks(const std::vector<Index>& ranks) {
   check_words("rank", words, {});
 }
 
-void check_options(const LoraJobOptions& options) {
-  check_words("method", options.methods, {"lora", "lora-udv"});
-  check_ranks(options.ranks);
-  check_words("modules", options.training.adapter.modules,
-              {"q", "k", "v", "o", "gate", "up", "down"});
+void check_optimizer(const std::string& name) {
   std::string optimizers = net::optimizer_names();
   std::erase(optimizers, ' ');
-  check_words("optimizer", {options.training.optimizer}, comma_words(optimizers));
+  std::vector<std::string> known = comma_words(optimizers);
+  for (const char* own : {"relative", "auto"})
+    if (std::find(known.begin(), known.end(), own) == known.end()) known.insert(known.begin(), own);
+  check_words("optimizer", {name}, known);
+}
+
+void check_options(const LoraJobOptions& options) {
+  check_words("method", options.methods, deep::adapter_methods());
+  check_ranks(options.ranks);
+  if (!options.training.adapter.modules.empty())
+    check_words("modules", options.training.adapter.modules, deep::adapter_modules());
+  check_optimizer(options.training.optimizer);
   if (options.compact && options.export_to != "peft")
     throw OptionError("compact", "goes with export peft");
-  options.training.validate();
+  for (const std::string& method : options.methods)
+    for (const Index rank : options.ranks) options_for(options, method, rank).validate();
 }
 
 // Whether there is something to do, and all that it needs.
@@ -92,12 +100,8 @@ std::vector<Combination> combinations(const LoraJobOptions& options) {
 // All that would be refused after the first training has begun.
 void check_trainings(const deep::LanguageModel& model, const LoraJobOptions& options) {
   deep::sequence_length(model.config(), options.training.sequence);
-  deep::AdapterOptions adapter = options.training.adapter;
-  for (const Combination& one : combinations(options)) {
-    adapter.method = one.method;
-    adapter.rank = one.rank;
-    model.check_adapters(adapter);
-  }
+  for (const Combination& one : combinations(options))
+    model.check_adapters(options_for(options, one.method, one.rank).resolved(1).adapter);
 }
 
 std::uint64_t hash_of(const std::vector<text::Token>& tokens) {
@@ -183,7 +187,7 @@ void export_given(const LoraInput& input, const LoraJobOptions& options,
   require(session.has_folder(), "export: a folder for the results expected");
   result.folder = session.options().out;
   result.exported = result.folder / options.export_to;
-  export_lora(result.exported, net::read_adapter(input.model.adapter), options, 1, model, session);
+  export_lora(result.exported, net::read_adapter(input.model.adapter), options, model, session);
 }
 
 void measure(const LoraInput& input, const LoraJobOptions& options, deep::TextModel& model,
@@ -198,6 +202,16 @@ void measure(const LoraInput& input, const LoraJobOptions& options, deep::TextMo
 }
 
 }  // namespace
+
+deep::LoraOptions options_for(const LoraJobOptions& options, const std::string& method,
+                              Index rank) {
+  deep::LoraOptions training = options.training;
+  training.adapter.method = method;
+  training.adapter.rank = rank;
+  if (method != "lora") training.adapter.alpha = 0;
+  if (method != "adalora") training.adapter.first_rank = 0;
+  return training;
+}
 
 void describe(OptionTable& table, LoraInput& input) {
   describe(table, input.model);
@@ -215,13 +229,19 @@ void describe(OptionTable& table, LoraJobOptions& options) {
       .default_is("all");
   table.group("Training");
   // The fingerprint of each training has its own.
-  table.add("method", options.methods, "Kinds of adapters: lora-udv, lora, or both")
+  table.add("method", options.methods, "Kinds of adapters, some of lora-udv, lora, adalora")
       .keeps_numbers();
   table.add("rank", options.ranks, "Ranks of the adapters, each trained with every method")
       .default_is("16")
       .keeps_numbers();
   describe(table, options.training);
-  table.group("Export");
+  table.group("Pruning and export");
+  table
+      .add("calibrate", options.calibrate,
+           "Sequences of the text that inputs and gradients of the layers are measured with, for "
+           "pruning by what it does to the loss; none: by energy alone")
+      .between(1, kMost)
+      .word("none", 0);
   table.add("energy", options.energy, "Share of its energy that every exported block keeps")
       .share()
       .keeps_numbers();

@@ -20,6 +20,8 @@ using Ranks = net::AdapterPruning::Ranks;
 namespace fs = std::filesystem;
 
 constexpr double kRatios[] = {0.5, 0.25, 0.1};
+constexpr double kMostMoments = 67108864;  // numbers, 256 MiB
+constexpr const char* kCalibrationFile = "calibration.safetensors";
 
 std::string field(double value) {
   return std::isfinite(value) ? fmt::format("{:.9g}", value) : "";
@@ -37,13 +39,14 @@ std::string history_csv(const std::vector<deep::LoraEpoch>& history) {
 
 // ---- run.json
 
-Json results_json(const LoraTraining& t, Index epochs, const std::string& optimizer,
-                  const std::string& base_model, const std::string& settings) {
+Json results_json(const LoraTraining& t, Index epochs, const std::string& base_model,
+                  const std::string& settings) {
   Json ratios = Json::object();
   for (const auto& [ratio, perplexity] : t.perplexity_at_ratio) ratios[ratio] = number(perplexity);
   return {{"method", t.method},
           {"rank", t.rank},
-          {"optimizer", optimizer},
+          {"optimizer", t.optimizer},
+          {"learning_rate", t.learning_rate},
           {"base_model", base_model},
           {"parameters", t.parameters},
           {"perplexity_before", number(t.perplexity_before)},
@@ -66,6 +69,8 @@ LoraTraining training_from(const Json& run) {
   t.method = run.value("method", "");
   t.rank = run.value("rank", Index{0});
   t.parameters = run.value("parameters", Index{0});
+  t.optimizer = run.value("optimizer", "");
+  t.learning_rate = run.value("learning_rate", 0.0);
   t.perplexity_before = number_in(run, "perplexity_before");
   t.perplexity = number_in(run, "perplexity");
   for (const auto& [ratio, value] : run.at("perplexity_at_ratio").items())
@@ -88,18 +93,21 @@ std::map<std::string, Setting> config_of(const LoraSetup& setup, const std::stri
   return config;
 }
 
+Index steps_of(const LoraSetup& setup) {
+  const deep::LoraOptions& training = setup.options.training;
+  const Index sequence = deep::sequence_length(setup.model.model.config(), training.sequence);
+  return deep::training_steps(setup.train, sequence, training);
+}
+
 class LoraRun {
  public:
   LoraRun(const LoraSetup& setup, const std::string& method, Index rank,
           const std::string& subfolder)
       : s_(setup),
         model_(setup.model.model),
-        options_(setup.options.training),
+        options_(options_for(setup.options, method, rank).resolved(steps_of(setup))),
         run_(setup.session, "lora", config_of(setup, method, rank),
-             message(setup.fingerprint, "; method ", method, "; rank ", rank), subfolder) {
-    options_.adapter.method = method;
-    options_.adapter.rank = rank;
-  }
+             message(setup.fingerprint, "; method ", method, "; rank ", rank), subfolder) {}
 
   std::optional<LoraTraining> run() {
     if (is_finished()) return finished();
@@ -111,11 +119,12 @@ class LoraRun {
     adapter.base_model = s_.model.path;
     write_training_files(adapter, result);
     const bool good = result.stop != net::TrainStop::kDiverged;
+    if (good) calibrate();
     if (good && !prune(adapter, training)) return std::nullopt;
     if (!run_.has_folder()) return training;
-    write_run_json(run_.folder(), run_.info(),
-                   results_json(training, result.history.back().epoch, options_.optimizer,
-                                s_.model.path, run_.fingerprint()));
+    write_run_json(
+        run_.folder(), run_.info(),
+        results_json(training, result.history.back().epoch, s_.model.path, run_.fingerprint()));
     if (result.stop != net::TrainStop::kTimeLimit) run_.remove_checkpoint();
     if (good) export_adapter(adapter);
     return training;
@@ -136,6 +145,8 @@ class LoraRun {
     LoraTraining training;
     training.method = options_.adapter.method;
     training.rank = options_.adapter.rank;
+    training.optimizer = options_.optimizer;
+    training.learning_rate = options_.learning_rate;
     training.parameters = model_.adapter().parameters();
     training.perplexity_before = result.history.front().perplexity();
     training.perplexity = result.history.back().perplexity();
@@ -154,6 +165,21 @@ class LoraRun {
 
   // ---- pruning
 
+  // What goes into the layers and what their outputs do to the loss, for this pruning and others.
+  void calibrate() {
+    if (s_.options.calibrate == 0) return;
+    if (model_.calibration_size() > kMostMoments) {
+      s_.session.listener().warning(
+          "the moments of the layers are too large for calibrated pruning; energies decide");
+      return;
+    }
+    calibration_ =
+        model_.calibrate(s_.train, s_.options.calibrate, options_.sequence, options_.micro_batch);
+    if (run_.has_folder())
+      io::write_atomically(run_.folder().file(kCalibrationFile),
+                           net::calibration_bytes(calibration_));
+  }
+
   // Perplexity of the adapter with these ranks; many budgets come to the same ones. No number once
   // the session is interrupted.
   double perplexity_of(const net::AdapterPruning& pruning, const Ranks& ranks) {
@@ -167,7 +193,7 @@ class LoraRun {
 
   // False where it is interrupted; the training resumes from its last checkpoint then.
   bool prune(const net::Adapter& adapter, LoraTraining& training) {
-    const net::AdapterPruning pruning(adapter);
+    const net::AdapterPruning pruning(adapter, calibration_);
     Progress progress(s_.session, {}, {"pruned adapters", "perplexity", "rank"});
     const auto perplexity = [&](const Ranks& ranks) {
       IterationRecord record;
@@ -204,8 +230,12 @@ class LoraRun {
     if (exports()) io::make_folder(export_folder());
   }
   void export_adapter(const net::Adapter& adapter) {
-    if (exports())
-      export_lora(export_folder(), adapter, s_.options, s_.options.energy, s_.model, s_.session);
+    if (!exports()) return;
+    const net::AdapterPruning pruning(adapter, calibration_);
+    const bool whole = s_.options.energy >= 1;
+    export_lora(export_folder(),
+                whole ? adapter : pruning.keep(pruning.ranks_of_energy(s_.options.energy)),
+                s_.options, s_.model, s_.session);
   }
 
   // ---- a training of an earlier call
@@ -222,6 +252,8 @@ class LoraRun {
                      path.string(), ": made with other settings; take another folder");
     try {
       const LoraTraining training = training_from(run);
+      const fs::path moments = run_.path() / kCalibrationFile;
+      if (fs::exists(moments)) calibration_ = net::read_calibration(moments);
       export_adapter(net::read_adapter(run_.path() / "model.safetensors"));
       return training;
     } catch (const Json::exception& error) {
@@ -233,6 +265,7 @@ class LoraRun {
   deep::LanguageModel& model_;
   deep::LoraOptions options_;
   Run run_;
+  net::Calibration calibration_;  // empty: energies decide
   std::map<Ranks, double> known_;
 };
 

@@ -4,6 +4,8 @@
 
 #include "core/require.hpp"
 #include "deep/language_model_parts.hpp"
+#include "deep/rank_allocator.hpp"
+#include "deep/start_weight.hpp"
 #include "deep/state_archive.hpp"
 #include "deep/training_clock.hpp"
 #include "udv/core/random.hpp"
@@ -17,7 +19,7 @@ using text::Token;
 using torch::Tensor;
 
 constexpr int kHistoryColumns = 6;
-constexpr double kLargestRate = 1e6;
+constexpr Index kStartBatches = 4, kStartTokens = 65536;  // that w0 is found from
 
 Tensor history_tensor(const std::vector<LoraEpoch>& history) {
   std::vector<double> numbers;
@@ -36,7 +38,16 @@ std::vector<LoraEpoch> history_from(const Tensor& numbers) {
   return history;
 }
 
-// A training of all epochs.
+// Of all adapters, in the order of their parameters.
+std::vector<StepMeasure> measures_of(const Llama& model, const LoraOptions& options) {
+  std::vector<StepMeasure> all;
+  if (options.optimizer != "relative") return all;
+  for (const auto& block : model.adapter_blocks())
+    for (const StepMeasure& measure : step_measures(*block)) all.push_back(measure);
+  return all;
+}
+
+// A training of all epochs, with options that are resolved.
 class LoraRun {
  public:
   LoraRun(Llama& model, const TextWindows& text, const TextWindows& evaluation,
@@ -48,17 +59,23 @@ class LoraRun {
         hooks_(hooks),
         micro_batch_(
             std::min(o_.batch, micro_batch_size(o_.micro_batch, text.sequence(), model.device()))),
-        rule_(model.adapter_parameters(), o_.optimizer, o_.rule),
+        rule_(model.adapter_parameters(), o_.optimizer, o_.rule, measures_of(model, o_)),
         projector_(model.adapter_blocks()),
         clock_(hooks.observer, model.device()),
-        loss_sum_(torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(model.device()))) {}
+        loss_sum_(torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(model.device()))) {
+    if (o_.adapter.method == "adalora")
+      allocator_ = std::make_unique<RankAllocator>(model.adapter_blocks(), o_.adapter.rank,
+                                                   steps_per_epoch() * o_.epochs);
+  }
 
   LoraResult run() {
     projector_.project();
-    if (hooks_.resume.empty())
+    if (hooks_.resume.empty()) {
+      if (o_.optimizer == "relative") start_weights();
       record_epoch(std::numeric_limits<double>::quiet_NaN(), 0);
-    else
+    } else {
       restore();
+    }
     while (stop_ == TrainStop::kDone && epoch_ < o_.epochs) run_epoch();
     if (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit) save();
     return {history_, stop_, clock_.seconds(), timed_tokens_ / std::max(timed_seconds_, 1e-9),
@@ -68,10 +85,32 @@ class LoraRun {
  private:
   Index steps_per_epoch() const { return (text_.count() + o_.batch - 1) / o_.batch; }
 
+  std::vector<Index> order_of_epoch() const {
+    return Random(o_.seed, kStreamBatches + 16 * static_cast<std::uint64_t>(epoch_))
+        .permutation(text_.count());
+  }
+
+  // All w_j = w0, from the first batches.
+  void start_weights() {
+    std::vector<Index> windows = order_of_epoch();
+    const Index most =
+        std::min(kStartBatches * o_.batch, std::max<Index>(1, kStartTokens / text_.sequence()));
+    windows.resize(static_cast<size_t>(std::min(most, text_.count())));
+    const double weight = start_weight(model_, text_, windows, micro_batch_);
+    const torch::NoGradGuard no_grad;
+    for (const auto& block : model_.adapter_blocks())
+      block->find("D.weight")->detach().fill_(weight);
+  }
+
+  double rate_now() const {
+    const Index step = rule_.steps(), steps = steps_per_epoch() * o_.epochs;
+    if (o_.schedule.name == "cosine-step")
+      return net::Schedule().rate(o_.learning_rate, step, steps);
+    return o_.schedule.rate(o_.learning_rate, epoch_, o_.epochs);
+  }
+
   void run_epoch() {
-    rate_ = o_.schedule.rate(o_.learning_rate, epoch_, o_.epochs);
-    order_ = Random(o_.seed, kStreamBatches + 16 * static_cast<std::uint64_t>(epoch_))
-                 .permutation(text_.count());
+    order_ = order_of_epoch();
     const auto began = TrainingClock::Clock::now();
     const Index first = step_;
     while (stop_ == TrainStop::kDone && step_ < steps_per_epoch()) {
@@ -113,8 +152,11 @@ class LoraRun {
       sum = sum.defined() ? sum + part : part;
     }
     if (o_.clip > 0) rule_.clip_gradients(o_.clip);
+    if (allocator_) allocator_->before_step();
+    rate_ = rate_now();
     rule_.step(rate_);
     projector_.project();
+    if (allocator_) allocator_->after_step(rule_.steps());
     loss_sum_.add_(sum);
     last_loss_ = sum * scale;
   }
@@ -157,6 +199,8 @@ class LoraRun {
                                          torch::kFloat64);
     std::vector<Tensor> arrays{numbers, history_tensor(history_)};
     for (const Tensor& values : rule_.state()) arrays.push_back(values);
+    if (allocator_)
+      for (const Tensor& values : allocator_->state()) arrays.push_back(values);
     hooks_.save(pack_arrays(arrays));
   }
 
@@ -171,7 +215,11 @@ class LoraRun {
     loss_sum_.fill_(number(2));
     clock_.resume_from(number(3));
     history_ = history_from(arrays[1]);
-    rule_.load_state({arrays.begin() + 2, arrays.end()});
+    const auto rest = static_cast<std::ptrdiff_t>(allocator_ ? allocator_->state_size() : 0);
+    require(static_cast<std::ptrdiff_t>(arrays.size()) > 2 + rest,
+            "not a checkpoint of this training");
+    rule_.load_state({arrays.begin() + 2, arrays.end() - rest});
+    if (allocator_) allocator_->load_state({arrays.end() - rest, arrays.end()});
   }
 
   Llama& model_;
@@ -181,6 +229,7 @@ class LoraRun {
   Index micro_batch_;
   Optimizer rule_;
   Projector projector_;
+  std::unique_ptr<RankAllocator> allocator_;  // of adalora
   TrainingClock clock_;
   Tensor loss_sum_, last_loss_;
 
@@ -193,25 +242,20 @@ class LoraRun {
 
 }  // namespace
 
-void LoraOptions::validate() const {
-  adapter.validate();
-  schedule.validate();
-  require(learning_rate > 0 && learning_rate <= kLargestRate, "learning rate is ", learning_rate,
-          ", a number above 0, up to ", kLargestRate, ", expected");
-  require(epochs >= 0, "epochs is ", epochs, ", at least 0 expected");
-  require(batch > 0, "batch is ", batch, ", at least 1 expected");
-  require(micro_batch >= 0, "micro batch is ", micro_batch, ", at least 0 expected");
-  require(clip >= 0 && std::isfinite(clip), "clip is ", clip, ", a number of at least 0 expected");
+Index training_steps(const std::vector<Token>& text, Index sequence, const LoraOptions& options) {
+  const TextWindows windows(text, sequence, torch::kCPU);
+  return options.epochs * ((windows.count() + options.batch - 1) / options.batch);
 }
 
 LoraResult LanguageModel::train(const std::vector<Token>& text,
-                                const std::vector<Token>& evaluation, const LoraOptions& options,
+                                const std::vector<Token>& evaluation, const LoraOptions& given,
                                 const LoraHooks& hooks) {
-  options.validate();
+  given.validate();
   const BlasThreads threads;
   return guarded("lora", [&] {
+    const Index sequence = sequence_length(config(), given.sequence);
+    const LoraOptions options = given.resolved(training_steps(text, sequence, given));
     parts_->model.add_adapters(options.adapter, options.seed);
-    const Index sequence = sequence_length(config(), options.sequence);
     const TextWindows to_learn(text, sequence, parts_->device),
         to_test(evaluation, sequence, parts_->device);
     return LoraRun(parts_->model, to_learn, to_test, options, hooks).run();

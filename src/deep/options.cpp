@@ -28,11 +28,19 @@ void describe_backbone(OptionTable& table, FinetuneOptions& o) {
   table.add("trainable", o.trainable, "Train the backbone as well instead of freezing it");
   table.add("backbone-lr", o.backbone_rate, "Learning rate of the backbone")
       .positive()
-      .default_is("that of the head");
+      .default_is("0.001 beside relative steps, else that of the head");
   table.add("clip", o.clip, "Largest norm of the gradient of the backbone")
       .positive()
       .default_is("none");
   table.add("fuse", o.fuse, "Let TorchScript rewrite the backbone: faster, other last digits");
+}
+
+// Those of net, without steps that need balls.
+std::string plain_optimizers() {
+  std::string names = net::optimizer_names();
+  constexpr std::string_view kRelative = "relative, ";
+  if (names.starts_with(kRelative)) names.erase(0, kRelative.size());
+  return names;
 }
 
 void describe_augmentation(OptionTable& table, FinetuneOptions& o) {
@@ -87,7 +95,12 @@ void describe(OptionTable& table, FinetuneOptions& o) {
   describe(table, o.placement);
   describe(table, o.training);
   table.remove({"shrink", "shrink-tail", "shrink-every", "preset", "average", "label-smoothing",
-                "balance", "metric", "bias-to-low-rank", "max-steps"});
+                "balance", "metric", "max-steps"});
+  table.find("lr")->word("auto", 0).help =
+      "Learning rate of the head; auto: 2.3 / sqrt(steps) for relative, else 0.001";
+  table.find("optimizer")->help = "auto, relative, " + plain_optimizers() +
+                                  "; auto: relative where the variant has balls, else adam";
+  table.find("schedule")->help = "auto, cosine-step, " + net::schedule_names();
 }
 
 void describe(OptionTable& table, ImageOptions& options) {
@@ -113,13 +126,36 @@ void describe(OptionTable& table, TextModelFiles& files) {
 
 void describe(OptionTable& table, LoraOptions& o) {
   table.group("Training");
-  table.add("modules", o.adapter.modules,
-            "Matrices that get adapters, some of q, k, v, o, gate, up, down");
-  table.add("optimizer", o.optimizer, net::optimizer_names());
-  table.add("lr", o.learning_rate, "Learning rate").positive();
+  table
+      .add("preset", o.preset,
+           "paper: all settings of the paper (mbgd at 0.001, cosine over the epochs, q and v, A "
+           "normal with init-std 0.1, d = 1)")
+      .one_of({"auto", "paper"});
+  table
+      .add("modules", o.adapter.modules,
+           "Matrices that get adapters: all, attention (q, k, v, o), or some of q, k, v, o, gate, "
+           "up, down")
+      .default_is("all; preset paper: q,v");
+  table.add("optimizer", o.optimizer,
+            "auto, relative, " + plain_optimizers() + "; auto: relative for lora-udv, else adam");
+  table
+      .add("lr", o.learning_rate,
+           "Learning rate; auto: 7 / sqrt(steps) for relative, whatever the rank, else 0.003")
+      .positive()
+      .word("auto", 0);
+  table.add("alpha", o.adapter.alpha, "lora: the change is alpha / rank B A, as in PEFT")
+      .positive()
+      .default_is("the rank");
+  table.add("init-rank", o.adapter.first_rank, "adalora: rank of every block at the start")
+      .between(1, kMost)
+      .default_is("1.5 times the rank");
   table.add("weight-decay", o.rule.weight_decay, "Weight decay").between(0, kLargestDecay);
-  table.add("schedule", o.schedule.name, "Learning rate over the epochs")
-      .one_of({"cosine", "constant"});
+  table
+      .add(
+          "schedule", o.schedule.name,
+          "Learning rate over the training; cosine-step: falls with every step; cosine: with every "
+          "epoch; auto: cosine-step")
+      .one_of({"auto", "cosine-step", "cosine", "constant"});
   table.add("epochs", o.epochs, "Passes over the text").between(1, kMost);
   table.add("batch", o.batch, "Sequences of one step").between(1, kMost);
   table
@@ -131,7 +167,11 @@ void describe(OptionTable& table, LoraOptions& o) {
       .between(1, kMost)
       .default_is("the limit of the model, up to 1024");
   table.add("clip", o.clip, "Largest norm of the gradient").positive().default_is("none");
-  table.add("init-std", o.adapter.deviation, "Standard deviation of A at the start").positive();
+  table
+      .add("init-std", o.adapter.deviation,
+           "Standard deviation of A at the start, where steps are not relative")
+      .positive()
+      .default_is("lora: uniform as in PEFT; else 0.1");
   table
       .add("checkpointing", o.checkpointing,
            "Save memory: keep only the inputs of layers and compute each layer twice")

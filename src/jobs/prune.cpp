@@ -129,7 +129,14 @@ PruneOptions checked_adapter_options(const PruneOptions& options, net::AdapterKi
 }
 
 net::Calibration calibration_of(const PruneInput& input) {
-  return input.calibrate.empty() ? net::Calibration() : net::read_calibration(input.calibrate);
+  if (input.calibrate.empty()) return {};
+  if (net::is_calibration_file(input.calibrate)) return net::read_calibration(input.calibrate);
+  if (!input.measure)
+    throw OptionError("calibrate",
+                      "'" + input.calibrate +
+                          "' found, a safetensors file expected; texts need the LibTorch component "
+                          "(`make deep`)");
+  return input.measure(input.model, input.calibrate);
 }
 
 Json tensors_json(const net::TensorPruningResult& pruned) {
@@ -146,6 +153,8 @@ PruneResult prune_any_tensors(const PruneInput& input, const PruneOptions& given
                               Session& session) {
   const PruneOptions options = with_one_budget(given, !input.calibrate.empty());
   PruneResult result;
+  if (!input.calibrate.empty() && !net::is_calibration_file(input.calibrate))
+    throw OptionError("calibrate", "a safetensors file expected; texts are for adapters");
   auto pruned = net::prune_tensors(model_path(input.model),
                                    {options.tensors, options.budget.rank, options.budget.energy,
                                     options.ratio, options.max_loss, calibration_of(input)});
@@ -202,8 +211,8 @@ void describe(OptionTable& table, PruneInput& input) {
       .called("MODEL");
   table
       .add("calibrate", input.calibrate,
-           "Inputs and gradients of layers (safetensors): adapters and tensors are cut by what "
-           "they do to the loss")
+           "Inputs and gradients of layers (safetensors), or a text for the adapter of a language "
+           "model: adapters and tensors are cut by what they do to the loss")
       .called("FILE");
 }
 

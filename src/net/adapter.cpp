@@ -30,12 +30,45 @@ FactoredSvd<float> svd_in(const LayerMetric& metric, const AdapterBlock& block) 
   return {metric.from_left(svd.U).cast<float>(), svd.s, metric.from_right(svd.V).cast<float>()};
 }
 
+// What dropping each direction s u v^T does to the loss, twice: s^2 - 2 s u^T G v. At least
+// s^2 / 100: G is measured, and no direction is worth nothing.
+Vector<double> loss_changes(const FactoredSvd<float>& svd, const RowMatrix<double>& slope) {
+  const Matrix<double> U = svd.U.cast<double>(), V = svd.V.cast<double>();
+  const Vector<double> first = (slope * V).cwiseProduct(U).colwise().sum();
+  const auto square = svd.s.array().square();
+  return (square - 2 * svd.s.array() * first.array()).max(0.01 * square);
+}
+
+// Puts the directions into the order of their sizes, which it returns.
+Vector<double> sort_by_loss(const RowMatrix<double>& slope, FactoredSvd<float>& svd) {
+  if (slope.size() == 0) return svd.s;
+  const Vector<double> changes = loss_changes(svd, slope);
+  std::vector<Index> order(static_cast<std::size_t>(changes.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return changes(a) > changes(b); });
+  svd = {svd.U(Eigen::all, order).eval(), svd.s(order).eval(), svd.V(Eigen::all, order).eval()};
+  return changes(order).cwiseSqrt();
+}
+
+// Empty where there is none. Throws InvalidArgument where it has another shape.
+const RowMatrix<double>& slope_of(const AdapterBlock& block, const Calibration& calibration) {
+  static const RowMatrix<double> kNone;
+  const auto at = calibration.find(block.name);
+  if (at == calibration.end() || at->second.slope.size() == 0) return kNone;
+  const RowMatrix<double>& slope = at->second.slope;
+  require(slope.rows() == block.B.rows() && slope.cols() == block.A.cols(),
+          "calibration: slope of '", block.name, "' of shape ", slope.rows(), " x ", slope.cols(),
+          " found, ", block.B.rows(), " x ", block.A.cols(), " expected");
+  return slope;
+}
+
 }  // namespace
 
 Index Adapter::parameters() const {
   Index count = 0;
   for (const AdapterBlock& block : blocks)
-    count += block.parameters() + (method == "lora-udv" ? block.rank() : 0);
+    count += block.parameters() + (method == "lora" ? 0 : block.rank());
   return count;
 }
 
@@ -64,10 +97,13 @@ AdapterPruning::AdapterPruning(const Adapter& adapter, const Calibration& calibr
     const AdapterBlock& block = adapter.blocks[b];
     svds_[b] = calibrated_ ? svd_in(metrics[b], block) : svd_of(block);
   });
-  const Index diagonal = adapter.method == "lora-udv" ? 1 : 0;
+  const Index diagonal = adapter.method == "lora" ? 0 : 1;
   std::vector<MatrixSpectrum> spectra;
-  for (const auto& svd : svds_)
-    spectra.push_back({svd.s, svd.U.rows() + svd.V.rows() + diagonal, -1});
+  for (std::size_t b = 0; b < svds_.size(); ++b) {
+    FactoredSvd<float>& svd = svds_[b];
+    const Vector<double> sizes = sort_by_loss(slope_of(adapter.blocks[b], calibration), svd);
+    spectra.push_back({sizes, svd.U.rows() + svd.V.rows() + diagonal, -1});
+  }
   budget_ = RankBudget(std::move(spectra), 0, adapter.parameters());
 }
 

@@ -103,7 +103,7 @@ class LoraCommand : public ::testing::Test {
 
   const std::string run_ =
       "lora --model m/model.bin --train train.txt --eval eval.txt --epochs 3 --sequence 16 "
-      "--batch 4 --optimizer adam --lr 0.02 --threads 1 ";
+      "--batch 4 --optimizer adam --lr 0.02 --modules q,v --threads 1 ";
   Cli cli_;
 };
 

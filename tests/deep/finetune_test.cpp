@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
+#include <cmath>
+
 #include "io/temporary_files.hpp"
 #include "support/random_data.hpp"
 #include "udv/io/png.hpp"
@@ -42,7 +44,7 @@ FinetuneOptions quick_options() {
   FinetuneOptions options;
   options.training.epochs = 3;
   options.training.batch = 16;
-  options.training.learning_rate = 3e-3;
+  options.backbone_rate = 3e-3;
   options.training.average_last = 1;
   options.flip = false;
   options.crop = true;
@@ -95,12 +97,14 @@ TEST(Finetune, LearnsWithTheBuiltInNetwork) {
 }
 
 // An interrupted run goes on to the same bits.
-TEST(Finetune, GoesOnFromACheckpointAsIfNothingHadHappened) {
+class FinetuneSteps : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(FinetuneSteps, GoOnFromACheckpointAsIfNothingHadHappened) {
   const ImageData data = square_data();
   FinetuneOptions options = quick_options();
   options.flip = true;
   options.replace = "*";
-  options.training.optimizer = "nadam";
+  options.training.optimizer = GetParam();
   const auto whole = Finetuner(options, data).train({});
   FinetuneHooks hooks;
   std::string checkpoint;
@@ -123,6 +127,21 @@ TEST(Finetune, GoesOnFromACheckpointAsIfNothingHadHappened) {
   hooks.resume = "nonsense";
   EXPECT_NE(error_of([&] { Finetuner(options, data).train(hooks); }).find("not a checkpoint"),
             std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, FinetuneSteps, ::testing::Values("nadam", "relative"));
+
+TEST(Finetune, StepsAreFoundWhereNobodyGivesThem) {
+  FinetuneOptions options;
+  const net::TrainOptions whole = options.with_steps(1280).training;
+  EXPECT_EQ(whole.optimizer, "relative");
+  EXPECT_NEAR(whole.learning_rate, 2.3 / std::sqrt(200.0), 1e-12);
+  EXPECT_EQ(options.with_steps(1280).backbone_rate, 1e-3);
+  options.training.variant = "UV";
+  EXPECT_EQ(options.with_steps(1280).training.optimizer, "adam");
+  EXPECT_EQ(options.with_steps(1280).training.learning_rate, 1e-3);
+  options.training.optimizer = "relative";
+  EXPECT_NE(error_of([&] { options.validate(); }).find("a variant with balls"), std::string::npos);
 }
 
 TEST(Finetune, TrainsATorchScriptBackboneEndToEnd) {

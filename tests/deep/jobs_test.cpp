@@ -117,19 +117,23 @@ TEST(DeepJobs, LoraTrainsEveryMethodWithEveryRankInItsOwnFolder) {
   run.out = folder / "run";
   deep::TextModel model = tiny_model();
   LoraJobOptions options = quick_lora();
-  options.methods = {"lora", "lora-udv"};
+  options.training.optimizer = "auto";
+  options.methods = {"lora", "lora-udv", "adalora"};
   options.ranks = {1, 2};
   Session first(run);
   const auto result = lora(model, alphabet(8), alphabet(2), options, first);
-  ASSERT_EQ(result.trainings.size(), 4u);
+  ASSERT_EQ(result.trainings.size(), 6u);
   EXPECT_TRUE(std::filesystem::exists(folder / "run/lora-udv-r2/model.safetensors"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "run/lora-udv-r2/calibration.safetensors"));
   EXPECT_TRUE(std::filesystem::exists(folder / "run/pruning.csv"));
+  EXPECT_EQ(result.trainings[0].optimizer, "adam");
+  EXPECT_EQ(result.trainings[1].optimizer, "relative");
   // Finished trainings are read again.
   run.resume = true;
   Session second(run);
   const auto again = lora(model, alphabet(8), alphabet(2), options, second);
-  ASSERT_EQ(again.trainings.size(), 4u);
-  for (size_t i = 0; i < 4; ++i)
+  ASSERT_EQ(again.trainings.size(), 6u);
+  for (size_t i = 0; i < 6; ++i)
     EXPECT_EQ(again.trainings[i].seconds, result.trainings[i].seconds) << i;
 }
 
@@ -149,7 +153,7 @@ TEST(DeepJobs, LoraNamesTheSettingThatMakesNoSense) {
   EXPECT_EQ(complaint(options), "rank: '4' found twice");
   options = quick_lora();
   options.methods = {"svd"};
-  EXPECT_EQ(complaint(options), "method: 'svd' found, one of lora, lora-udv expected");
+  EXPECT_EQ(complaint(options), "method: 'svd' found, one of lora-udv, lora, adalora expected");
   options = quick_lora();
   options.ranks = {400};
   EXPECT_NE(complaint(options).find("rank 400 found, up to 16"), std::string::npos);

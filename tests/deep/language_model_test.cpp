@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -87,6 +88,7 @@ TEST(LanguageModel, LearnsAndKeepsTheConstraintSets) {
   for (const char* method : {"lora", "lora-udv"}) {
     LanguageModel model = tiny_model();
     LoraOptions o = quick_options(method);
+    o.preset = "paper";
     o.epochs = 12;
     const auto text = some_text(600), other = some_text(200, 1);
     const LoraResult result = model.train(text, other, o);
@@ -105,6 +107,121 @@ TEST(LanguageModel, LearnsAndKeepsTheConstraintSets) {
   }
 }
 
+TEST(LanguageModel, RelativeStepsLearnByDefault) {
+  LanguageModel model = tiny_model();
+  LoraOptions o = quick_options();
+  o.optimizer = "auto";
+  o.learning_rate = 0;
+  o.epochs = 8;
+  const auto text = some_text(600), other = some_text(200, 1);
+  const LoraResult result = model.train(text, other, o);
+  EXPECT_LT(result.history.back().eval_loss, result.history[0].eval_loss - 0.3);
+  EXPECT_LT(result.history.back().learning_rate, 0.1 * result.history[1].learning_rate);
+  for (const net::AdapterBlock& block : model.adapter().blocks) {
+    EXPECT_LE(block.A.norm(), 1 + 1e-5);
+    EXPECT_LE(block.B.norm(), 1 + 1e-5);
+    EXPECT_GE(block.d.minCoeff(), 0);
+  }
+}
+
+// Before the first step |A| = 1, B = 0, and all d are one number below the nuclear norm needed.
+TEST(LanguageModel, RelativeStepsStartOnTheSphere) {
+  LanguageModel model = tiny_model();
+  LoraOptions o = quick_options();
+  o.optimizer = "auto";
+  o.learning_rate = 0;
+  o.epochs = 0;
+  model.train(some_text(300), some_text(100, 1), o);
+  const net::Adapter adapter = model.adapter();
+  const float weight = adapter.blocks[0].d(0);
+  EXPECT_GT(weight, 0.1);
+  EXPECT_NE(weight, 1);
+  for (const net::AdapterBlock& block : adapter.blocks) {
+    EXPECT_NEAR(block.A.norm(), 1, 1e-6);
+    EXPECT_EQ(block.B.norm(), 0);
+    EXPECT_TRUE((block.d.array() == weight).all());
+  }
+}
+
+TEST(LanguageModel, AdaLoraSharesItsRanks) {
+  LanguageModel model = tiny_model();
+  LoraOptions o = quick_options("adalora");
+  o.adapter.rank = 2;
+  o.adapter.first_rank = 4;
+  o.epochs = 10;
+  const auto text = some_text(600), other = some_text(200, 1);
+  const LoraResult result = model.train(text, other, o);
+  EXPECT_LT(result.history.back().eval_loss, result.history[0].eval_loss - 0.2);
+  const net::Adapter adapter = model.adapter();
+  EXPECT_EQ(adapter.method, "adalora");
+  Index ranks = 0;
+  for (const net::AdapterBlock& block : adapter.blocks) ranks += block.rank();
+  EXPECT_EQ(ranks, 2 * 6);  // two layers of q, v, down
+  LanguageModel again = tiny_model();
+  again.set_adapter(adapter);
+  EXPECT_NEAR(again.loss(other, 8), result.history.back().eval_loss, 1e-5);
+}
+
+// alpha / rank is in the adapter that comes out.
+TEST(LanguageModel, AlphaScalesLora) {
+  const auto text = some_text(300), other = some_text(100, 1);
+  LanguageModel model = tiny_model();
+  LoraOptions o = quick_options("lora");
+  o.adapter.alpha = 6;
+  model.train(text, other, o);
+  const double loss = model.loss(other, 8);
+  const net::Adapter adapter = model.adapter();
+  EXPECT_EQ(adapter.blocks[0].d(0), 2);
+  model.set_adapter(adapter);
+  EXPECT_NEAR(model.loss(other, 8), loss, 1e-6);
+  LanguageModel merged = tiny_model();
+  merged.train(text, other, o);
+  merged.merge_adapters();
+  EXPECT_NEAR(merged.loss(other, 8), loss, 1e-5);
+}
+
+TEST(LanguageModel, SettingsThatNobodyGaveAreFound) {
+  LoraOptions o;
+  EXPECT_EQ(o.resolved(1290).optimizer, "relative");
+  EXPECT_NEAR(o.resolved(1290).learning_rate, 0.1949, 1e-4);
+  EXPECT_EQ(o.resolved(1).adapter.module_names().size(), 7U);
+  o.adapter.method = "lora";
+  EXPECT_EQ(o.resolved(1).optimizer, "adam");
+  EXPECT_EQ(o.resolved(1).adapter.start, "uniform");
+  o.preset = "paper";
+  EXPECT_EQ(o.resolved(1).optimizer, "mbgd");
+  EXPECT_EQ(o.resolved(1).learning_rate, 1e-3);
+  EXPECT_EQ(o.resolved(1).adapter.module_names(), (std::vector<std::string>{"q", "v"}));
+  o.optimizer = "relative";
+  EXPECT_NE(error_of([&] { o.validate(); }).find("preset paper found together with optimizer"),
+            std::string::npos);
+  o.preset = "auto";
+  EXPECT_NE(error_of([&] { o.validate(); }).find("lora-udv expected"), std::string::npos);
+}
+
+// 1/2 |Cy^1/2 dW Cx^1/2|^2 is about what a small cut adds to the loss.
+TEST(LanguageModel, CalibrationPredictsWhatCutsCost) {
+  LanguageModel model = tiny_model();
+  LoraOptions o = quick_options();
+  o.optimizer = "auto";
+  o.learning_rate = 0;
+  o.adapter.rank = 6;
+  o.epochs = 20;
+  const auto text = some_text(4000);
+  model.train(text, some_text(200, 1), o);
+  const double before = model.loss(text, 8);
+  const net::Calibration moments = model.calibrate(text, 500, 8);
+  ASSERT_EQ(moments.size(), 6U);
+  const net::AdapterPruning pruning(model.adapter(), moments);
+  const auto ranks = pruning.budget().of_loss(5e-3);
+  const double predicted = pruning.budget().dropped(ranks);
+  ASSERT_GT(predicted, 1e-3);
+  model.set_adapter(pruning.keep(ranks));
+  const double increase = model.loss(text, 8) - before;
+  EXPECT_GT(increase, 0.3 * predicted);
+  EXPECT_LT(increase, 3 * predicted);
+}
+
 TEST(LanguageModel, PartsOfABatchAndCheckpointingChangeNothing) {
   const auto text = some_text(400), other = some_text(100, 1);
   LanguageModel whole = tiny_model(), parts = tiny_model();
@@ -115,9 +232,19 @@ TEST(LanguageModel, PartsOfABatchAndCheckpointingChangeNothing) {
   EXPECT_NEAR(parts.train(text, other, o).history.back().eval_loss, expected, 1e-5);
 }
 
-TEST(LanguageModel, AnInterruptedTrainingGoesOnToTheSameBits) {
+LoraOptions relative_options() {
+  LoraOptions o = quick_options();
+  o.optimizer = "auto";
+  o.learning_rate = 0;
+  return o;
+}
+
+class InterruptedLora : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(InterruptedLora, GoesOnToTheSameBits) {
   const auto text = some_text(400), other = some_text(100, 1);
-  const LoraOptions o = quick_options();
+  const std::string kind = GetParam();
+  const LoraOptions o = kind == "relative" ? relative_options() : quick_options(kind);
   LanguageModel model = tiny_model();
   const LoraResult expected = model.train(text, other, o);
   const net::Adapter adapter = model.adapter();
@@ -143,6 +270,14 @@ TEST(LanguageModel, AnInterruptedTrainingGoesOnToTheSameBits) {
               std::string::npos);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, InterruptedLora,
+                         ::testing::Values("lora-udv", "relative", "adalora"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST(LanguageModel, WindowsCountEveryTokenOnce) {
   LanguageModel model = tiny_model();

@@ -342,6 +342,54 @@ TEST(Optimizer, GoesOnFromItsState) {
   EXPECT_NE(error_of([&] { three.load_state({}); }).find("0 arrays"), std::string::npos);
 }
 
+// The formulas of the step, one number after the other.
+TEST(Optimizer, RelativeStepsAreMeasuredByWhatTheyChange) {
+  torch::manual_seed(3);
+  UDVLinearImpl block(6, 4, 5);
+  {
+    torch::NoGradGuard no_grad;
+    block.find("D.weight")->detach().copy_(torch::tensor({1.0, 2.0, 0.5, 0.0, 3.0}));
+  }
+  std::vector<Tensor> parameters, expected;
+  for (const auto& array : block.arrays()) {
+    parameters.push_back(array.values);
+    expected.push_back(array.values.detach().clone());
+  }
+  const auto measures = step_measures(block);
+  ASSERT_EQ(measures.size(), 3U);
+  Optimizer optimizer(parameters, "relative", {}, measures);
+  std::vector<Tensor> m(3, torch::zeros({})), v(3, torch::zeros({}));
+  for (int t = 1; t <= 3; ++t) {
+    const double rate = 0.2 / t;
+    optimizer.zero_grad();
+    block.forward(torch::randn({7, 6})).pow(2).sum().backward();
+    for (size_t i = 0; i < 3; ++i) {
+      const Tensor g = parameters[i].grad(), p = expected[i];
+      m[i] = 0.9 * m[i] + 0.1 * g;
+      v[i] = 0.999 * v[i] + 0.001 * g * g;
+      const Tensor d =
+          m[i] / (1 - std::pow(0.9, t)) / ((v[i] / (1 - std::pow(0.999, t))).sqrt() + 1e-12);
+      const double size =
+          i == 1 ? p.mean().item<double>() : 1 / std::sqrt(static_cast<double>(p.numel()));
+      expected[i] = p - rate * size * d;
+    }
+    optimizer.step(rate);
+    for (size_t i = 0; i < 3; ++i) EXPECT_LT(difference(parameters[i], expected[i]), 1e-5);
+  }
+}
+
+TEST(Optimizer, AFirstRelativeStepHasTheLengthOfTheRate) {
+  UDVLinearImpl block(30, 20, 10);
+  const Tensor before = block.find("U.weight")->detach().clone();
+  std::vector<Tensor> parameters = block.parameters();
+  Optimizer optimizer(parameters, "relative", {}, step_measures(block));
+  block.forward(torch::randn({8, 30})).pow(2).sum().backward();
+  optimizer.step(0.1, 1);
+  EXPECT_NEAR((*block.find("U.weight") - before).norm().item<double>(), 0.1, 1e-4);
+  EXPECT_NE(error_of([&] { Optimizer(parameters, "relative", {}, {{}}); }).find("1 measures"),
+            std::string::npos);
+}
+
 TEST(Optimizer, KeepsSmallStepsOfHalfPrecisionParameters) {
   Tensor p = torch::ones({1}, torch::kBFloat16).requires_grad_();
   Optimizer optimizer({p}, "mbgd");

@@ -130,11 +130,11 @@ TEST(AdapterFile, DescriptionsThatMakeNoSenseAreRefused) {
   EXPECT_EQ(error_with({{"udv_adapter", R"({"method":"lora"})"}}),
             "a.safetensors: no text 'base_model' in 'udv_adapter' of its metadata");
   EXPECT_EQ(error_with({{"udv_adapter", R"({"method":"dora","base_model":""})"}}),
-            "a.safetensors: method 'dora' found, lora or lora-udv expected");
+            "a.safetensors: method 'dora' found, lora, lora-udv or adalora expected");
   Adapter adapter = small_adapter();
   adapter.method = "dora";
   EXPECT_EQ(testing::error_of([&] { write_adapter("nowhere", adapter); }),
-            "adapter: method 'dora' found, lora or lora-udv expected");
+            "adapter: method 'dora' found, lora, lora-udv or adalora expected");
 }
 
 }  // namespace

@@ -110,6 +110,34 @@ TEST(Adapter, BudgetIsKeptAndUsedUp) {
             "prune: ratio 0.1 wanted, the smallest reachable is 0.364407 (rank 1 in every block)");
 }
 
+// For the loss <G, dW> + 1/2 |dW|^2 the prediction is exact.
+TEST(Adapter, ASlopeIsPartOfThePrediction) {
+  Adapter adapter = small_adapter();
+  adapter.blocks.resize(1);
+  const AdapterBlock& block = adapter.blocks[0];
+  const auto dense = [](const AdapterBlock& b) {
+    return RowMatrix<double>((b.B * b.d.asDiagonal() * b.A).cast<double>());
+  };
+  const RowMatrix<double> W = dense(block);
+  LayerMoments moments;
+  moments.inputs.setIdentity(block.A.cols(), block.A.cols());
+  moments.gradients.setIdentity(block.B.rows(), block.B.rows());
+  moments.slope = -0.2 * W;
+  moments.slope(0, 0) += 0.01 * W.norm();
+  const AdapterPruning pruning(adapter, {{block.name, moments}});
+  for (Index rank = 1; rank < block.rank(); ++rank) {
+    const RowMatrix<double> change = dense(pruning.keep({rank}).blocks[0]) - W;
+    const double loss =
+        moments.slope.cwiseProduct(change).sum() + 0.5 * 1.001 * change.squaredNorm();
+    EXPECT_NEAR(pruning.budget().dropped({rank}), loss, 2e-3 * loss) << rank;
+  }
+  moments.slope.resize(2, 2);
+  EXPECT_NE(error_of([&] {
+              AdapterPruning(adapter, {{block.name, moments}});
+            }).find("2 x 2 found"),
+            std::string::npos);
+}
+
 TEST(Adapter, ABlockOfZerosGetsRankZero) {
   Adapter adapter = small_adapter();
   adapter.blocks[0].B.setZero();

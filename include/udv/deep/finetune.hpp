@@ -20,13 +20,17 @@ struct FinetuneOptions {
     training = net::TrainOptions::paper();
     training.epochs = 20;
     training.batch = 128;
+    training.optimizer = training.schedule.name = "auto";
+    training.learning_rate = 0;
   }
 
-  net::TrainOptions training;  ///< of the head; hidden 0: as many neurons as features
-  std::string backbone;        ///< TorchScript, images to features; empty: the built-in network
-  bool trainable = false;      ///< the backbone learns too; the built-in network always does
-  double backbone_rate = 0;    ///< its learning rate; 0: that of the head
-  double clip = 0;             ///< largest norm of the gradient of the backbone; 0: none
+  /// Of the head; hidden 0: as many neurons as features. Optimizer, rate (0) and schedule may be
+  /// left at auto: with_steps().
+  net::TrainOptions training;
+  std::string backbone;      ///< TorchScript, images to features; empty: the built-in network
+  bool trainable = false;    ///< the backbone learns too; the built-in network always does
+  double backbone_rate = 0;  ///< its learning rate; 0: 1e-3 beside relative steps, else the head's
+  double clip = 0;           ///< largest norm of the gradient of the backbone; 0: none
   Placement placement;
   Index image_size = 0;  ///< what the network sees; 0: 224, the built-in one as they are
   bool flip = true;      ///< pictures are mirrored, every second one
@@ -38,6 +42,9 @@ struct FinetuneOptions {
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;
+  /// The same with optimizer, learning rate and schedule that are known. Steps of UDV arrays are
+  /// relative: 2.3 / sqrt(steps), with a cosine over the steps that so many pictures make.
+  FinetuneOptions with_steps(Index pictures) const;
   /// A backbone that does not learn.
   bool frozen() const { return !backbone.empty() && !trainable; }
 };

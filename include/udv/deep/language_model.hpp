@@ -22,13 +22,17 @@
 // Nothing of LibTorch shows here: a program that uses this compiles quickly.
 namespace udv::deep {
 
-/// How adapters learn: the paper's settings.
+/// How adapters learn. What is left at "auto" (or the number that stands for it) is found from the
+/// preset, the method and the number of steps: resolved().
 struct LoraOptions {
-  AdapterOptions adapter;
-  std::string optimizer = "mbgd";
+  LoraOptions();
+
+  std::string preset = "auto";     ///< or paper: mbgd at 1e-3 on q and v, A normal, d = 1
+  AdapterOptions adapter;          ///< modules empty: auto; start "auto"; deviation 0: auto
+  std::string optimizer = "auto";  ///< relative for lora-udv, else adam
   net::OptimizerSettings rule;
-  double learning_rate = 1e-3;
-  net::Schedule schedule;
+  double learning_rate = 0;  ///< 0: 7 / sqrt(steps) for relative, else 3e-3
+  net::Schedule schedule;    ///< auto: cosine-step, the cosine over the steps
   Index epochs = 30;
   Index batch = 32;       ///< sequences of one step
   Index micro_batch = 0;  ///< sequences at a time; 0: 8192 tokens, 2048 on the CPU
@@ -37,6 +41,9 @@ struct LoraOptions {
   bool checkpointing = false;
   std::uint64_t seed = 0;
 
+  /// The same with nothing left at auto, for a training of so many steps. Throws InvalidArgument
+  /// where settings contradict each other.
+  LoraOptions resolved(Index steps) const;
   /// Throws InvalidArgument naming field and value.
   void validate() const;
 };
@@ -115,6 +122,15 @@ class LanguageModel {
                                     const GenerateOptions& options,
                                     const std::function<bool(text::Token)>& look = {});
 
+  /// Second moments of the inputs and of the gradients of the outputs, and the slope, of every
+  /// matrix that has an adapter, with the adapter as it is: over so many sequences of the text,
+  /// evenly spread. The gradients are those of the summed loss. Throws InvalidArgument where there
+  /// is no adapter.
+  net::Calibration calibrate(const std::vector<text::Token>& text, Index sequences,
+                             Index sequence = 0, Index micro_batch = 0);
+  /// Numbers in these moments.
+  double calibration_size() const;
+
   /// Trains the adapters. A loss that is not finite ends it as diverged.
   LoraResult train(const std::vector<text::Token>& text, const std::vector<text::Token>& evaluation,
                    const LoraOptions& options, const LoraHooks& hooks = {});
@@ -127,6 +143,9 @@ class LanguageModel {
 
 /// The length of sequences: `wanted`, or a default where that is 0.
 Index sequence_length(const text::LlamaConfig& config, Index wanted);
+/// Steps of a training on such a text.
+Index training_steps(const std::vector<text::Token>& text, Index sequence,
+                     const LoraOptions& options);
 /// Tokens that an epoch of such a text learns from: those of its whole sequences.
 Index tokens_of_epoch(const std::vector<text::Token>& text, Index sequence);
 

@@ -16,11 +16,20 @@
 
 namespace udv::deep {
 
-/// y = W x + V diag(w) U x: a frozen matrix, and an adapter where there is one.
+/// Sums over the tokens that a layer y = W x sees: of x x^T, and of g g^T and g x^T for the
+/// gradients g of y.
+struct MomentSums {
+  torch::Tensor inputs, gradients, slope;
+  Index tokens = 0;
+};
+
+/// y = W x + scale V diag(w) U x: a frozen matrix, and an adapter where there is one.
 struct AdaptedLinear {
   std::string name;      ///< "model.layers.0.self_attn.q_proj"
   torch::Tensor weight;  ///< outputs x inputs
   std::shared_ptr<UDVLinearImpl> adapter;
+  double scale = 1;                          ///< alpha / rank of LoRA
+  std::shared_ptr<MomentSums> moments = {};  ///< what gradients flow through is added here
 
   torch::Tensor operator()(const torch::Tensor& x) const;
 };

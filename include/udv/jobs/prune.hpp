@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -24,7 +25,9 @@ struct PruneInput {
   std::string targets;    ///< file with the targets of a .npy or IDX file
   std::string compare;    ///< another model whose curve stands beside that of the first
   std::string calibrate;  ///< inputs and gradients of layers: adapters and tensors are cut by what
-                          ///< they do to the loss
+                          ///< they do to the loss; or a text, where `measure` is there
+  /// Makes a calibration of an adapter from a text.
+  std::function<net::Calibration(const std::string& adapter, const std::string& text)> measure = {};
 };
 UDV_EXPORT void describe(OptionTable& table, PruneInput& input);
 

@@ -18,22 +18,22 @@ namespace udv::net {
 struct UDV_EXPORT AdapterBlock {
   std::string name;    ///< path in the model, such as model.layers.0.self_attn.q_proj
   RowMatrix<float> A;  ///< r x in
-  Vector<float> d;     ///< r, ones for LoRA
+  Vector<float> d;     ///< r, ones for LoRA, >= 0 for LoRA-UDV
   RowMatrix<float> B;  ///< out x r
 
   Index rank() const { return d.size(); }
   Index parameters() const { return A.size() + B.size(); }  ///< of A and B
 };
 
-/// An adapter of a language model, LoRA or LoRA-UDV.
+/// An adapter of a language model: LoRA, LoRA-UDV or AdaLoRA.
 struct UDV_EXPORT Adapter {
   std::vector<AdapterBlock> blocks;
   std::string base_model;                       ///< name or path, may be empty
-  std::string method = "lora";                  ///< or "lora-udv"
+  std::string method = "lora";                  ///< or "lora-udv", "adalora"
   std::map<std::string, std::string> metadata;  ///< of its file
   std::string number_type = "F32";              ///< of its file: F32, F16, BF16 or F64
 
-  /// Of A and B, and of d for lora-udv.
+  /// Of A and B, and of d where that learns.
   Index parameters() const;
 };
 
@@ -46,6 +46,8 @@ UDV_EXPORT AdapterBlock truncated(const AdapterBlock& block, Index rank);
 
 /// The SVD of every block, computed once, so that many budgets can be looked at. With a calibration
 /// it is that of Cy^1/2 B diag(d) A Cx^1/2: what is dropped first is what changes the loss least.
+/// Where its slope G is known, a direction s u v^T counts with the size sqrt(s^2 - 2 s u^T G v), at
+/// least s / 10.
 class UDV_EXPORT AdapterPruning {
  public:
   using Ranks = RankBudget::Ranks;  ///< one per block
@@ -55,9 +57,9 @@ class UDV_EXPORT AdapterPruning {
   explicit AdapterPruning(const Adapter& adapter, const Calibration& calibration = {});
 
   std::size_t blocks() const { return svds_.size(); }
-  const Vector<double>& spectrum(std::size_t block) const { return svds_[block].s; }
+  const Vector<double>& spectrum(std::size_t block) const { return budget_.matrix(block).s; }
   bool is_calibrated() const { return calibrated_; }
-  /// 1/2 sum of the dropped s^2 is about the increase of the loss.
+  /// 1/2 sum of the dropped sizes^2 is about the increase of the loss.
   bool measures_loss() const { return measures_loss_; }
   const RankBudget& budget() const { return budget_; }
 

@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kKey = "udv_adapter";
 
 bool is_method(const std::string& name) {
-  return name == "lora" || name == "lora-udv";
+  return name == "lora" || name == "lora-udv" || name == "adalora";
 }
 
 fs::path file_in(const fs::path& path) {
@@ -42,7 +42,8 @@ void read_description(const io::SafetensorsFile& file, Adapter& adapter) {
   };
   adapter.method = word("method");
   require<IoError>(is_method(adapter.method), file.name(), ": method ",
-                   io::detail::in_quotes(adapter.method), " found, lora or lora-udv expected");
+                   io::detail::in_quotes(adapter.method),
+                   " found, lora, lora-udv or adalora expected");
   adapter.base_model = word("base_model");
 }
 
@@ -82,7 +83,7 @@ AdapterKind adapter_kind(const fs::path& path) {
 
 void write_adapter(const fs::path& path, const Adapter& adapter) {
   require(is_method(adapter.method), "adapter: method '", adapter.method,
-          "' found, lora or lora-udv expected");
+          "' found, lora, lora-udv or adalora expected");
   std::map<std::string, std::string> metadata = adapter.metadata;
   metadata["udv"] = version();
   metadata[kKey] = Json{{"method", adapter.method}, {"base_model", adapter.base_model}}.dump(

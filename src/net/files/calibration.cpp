@@ -2,6 +2,7 @@
 #include "udv/net/calibration.hpp"
 
 #include <deque>
+#include <fstream>
 
 #include "core/require.hpp"
 #include "io/text.hpp"
@@ -15,29 +16,34 @@ namespace {
 struct Ending {
   const char* text;
   RowMatrix<double> LayerMoments::*member;
-  bool samples;
+  bool samples, square;
 };
-constexpr Ending kEndings[] = {{".inputs", &LayerMoments::inputs, true},
-                               {".gradients", &LayerMoments::gradients, true},
-                               {".input_moments", &LayerMoments::inputs, false},
-                               {".gradient_moments", &LayerMoments::gradients, false}};
+constexpr Ending kEndings[] = {{".inputs", &LayerMoments::inputs, true, false},
+                               {".gradients", &LayerMoments::gradients, true, false},
+                               {".input_moments", &LayerMoments::inputs, false, true},
+                               {".gradient_moments", &LayerMoments::gradients, false, true},
+                               {".slope", &LayerMoments::slope, false, false}};
 
 const Ending& ending_of(const io::SafetensorsFile& file, const std::string& name) {
   for (const Ending& ending : kEndings)
     if (name.ends_with(ending.text) && name.size() > std::string_view(ending.text).size())
       return ending;
   throw IoError(message(file.name(), ": tensor ", io::detail::in_quotes(name),
-                        " found, NAME.inputs, NAME.gradients, NAME.input_moments or "
-                        "NAME.gradient_moments expected"));
+                        " found, NAME.inputs, NAME.gradients, NAME.input_moments, "
+                        "NAME.gradient_moments or NAME.slope expected"));
 }
 
 RowMatrix<double> moments_of(const io::SafetensorsFile& file, const io::Tensor& tensor,
-                             bool samples) {
+                             const Ending& ending) {
+  const bool samples = ending.samples;
   const bool shaped = tensor.shape.size() == 2 && tensor.size() > 0 &&
-                      (samples || tensor.shape[0] == tensor.shape[1]);
+                      (!ending.square || tensor.shape[0] == tensor.shape[1]);
   require<IoError>(shaped, file.name(), ": tensor ", io::detail::in_quotes(tensor.name),
                    " has shape ", io::shape_text(tensor.shape), ", ",
-                   samples ? "samples x numbers" : "a square matrix", " expected");
+                   samples         ? "samples x numbers"
+                   : ending.square ? "a square matrix"
+                                   : "outputs x inputs",
+                   " expected");
   const Vector<double> values = file.read<double>(tensor);
   require<IoError>(values.allFinite(), file.name(), ": tensor ", io::detail::in_quotes(tensor.name),
                    " holds a value that is not finite");
@@ -60,10 +66,17 @@ Calibration read_calibration(const std::filesystem::path& path) {
     RowMatrix<double>& moments = calibration[name].*ending.member;
     require<IoError>(moments.size() == 0, file.name(), ": ", io::detail::in_quotes(name),
                      " has both samples and moments, one of them expected");
-    moments = moments_of(file, tensor, ending.samples);
+    moments = moments_of(file, tensor, ending);
   }
   require<IoError>(!calibration.empty(), file.name(), ": no tensors found, NAME.inputs expected");
   return calibration;
+}
+
+bool is_calibration_file(const std::filesystem::path& path) {
+  if (path.extension() == ".safetensors") return true;
+  std::ifstream stream(path, std::ios::binary);
+  char begin[9] = {};  // the length of the header, then its JSON
+  return !stream || !stream.read(begin, sizeof begin) || (begin[7] == 0 && begin[8] == '{');
 }
 
 std::string calibration_bytes(const Calibration& calibration) {
@@ -77,6 +90,7 @@ std::string calibration_bytes(const Calibration& calibration) {
   for (const auto& [name, moments] : calibration) {
     add(name + ".input_moments", moments.inputs);
     add(name + ".gradient_moments", moments.gradients);
+    add(name + ".slope", moments.slope);
   }
   return io::safetensors_bytes(tensors, {{"udv", "second moments of layers"}});
 }
