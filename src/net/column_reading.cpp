@@ -160,8 +160,9 @@ std::vector<std::string> target_names(const io::TextTable& table, const std::str
 bool are_classes(const std::vector<double>& values) {
   const std::set<double> distinct(values.begin(), values.end());
   const auto count = static_cast<Index>(distinct.size());
-  const bool whole = std::all_of(distinct.begin(), distinct.end(),
-                                 [](double v) { return v == static_cast<double>(static_cast<std::int64_t>(v)); });
+  const bool whole = std::all_of(distinct.begin(), distinct.end(), [](double v) {
+    return v == static_cast<double>(static_cast<std::int64_t>(v));
+  });
   return whole && count <= kMostClassNumbers &&
          kRowsPerClass * count <= static_cast<Index>(values.size());
 }
@@ -189,8 +190,9 @@ FoundTask find_task(const io::TextTable& table, const std::string& target) {
     if (value == value) values.push_back(value);
   }
   if (are_classes(values))
-    return {Task::kClassification, message("the target has ", std::set(values.begin(), values.end()).size(),
-                                           " different whole numbers")};
+    return {Task::kClassification,
+            message("the target has ", std::set(values.begin(), values.end()).size(),
+                    " different whole numbers")};
   return {Task::kRegression, "the target has numbers"};
 }
 
