@@ -47,7 +47,8 @@ void print_confusion(const net::Metrics& m, const std::vector<std::string>& name
 
 void print_classes(const net::Metrics& m, const net::Baseline* baseline,
                    const std::vector<std::string>& names) {
-  print_fact("test accuracy", fmt::format("{:.2f} %, log loss {:.4f}", 100 * m.accuracy, m.log_loss));
+  print_fact("test accuracy",
+             fmt::format("{:.2f} %, log loss {:.4f}", 100 * m.accuracy, m.log_loss));
   if (baseline)
     print_fact("without a network",
                fmt::format("{:.2f} % (always {})", 100 * baseline->accuracy,

@@ -72,7 +72,8 @@ std::string optimizer_table(const std::vector<SweepSummary>& part, const std::st
   std::vector<std::string> header{first.optimizer};
   if (first.weight_decay > 0) header[0] += fmt::format(", decay {}", first.weight_decay);
   for (const double rate : rates)
-    header.push_back(marked(rate == 0 ? std::string("auto") : fmt::format("{:g}", rate), false, terminal));
+    header.push_back(
+        marked(rate == 0 ? std::string("auto") : fmt::format("{:g}", rate), false, terminal));
   Rows lines;
   for (const auto& variant :
        distinct<std::string>(part, [](const auto& s) { return s.cell.variant; }))

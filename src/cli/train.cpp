@@ -33,9 +33,9 @@ std::string training_text(const jobs::TrainJobResult& result) {
   if (o.is_paper())
     return fmt::format("{}, learning rate {}, {} epochs, {}", o.optimizer, o.learning_rate,
                        result.history.size(), report::duration(result.seconds));
-  std::string text = fmt::format("{}, learning rate {:.3g}, {} steps of {} rows", o.optimizer,
-                                 o.learning_rate, result.steps,
-                                 o.batch > 0 ? o.batch : result.training_rows);
+  std::string text =
+      fmt::format("{}, learning rate {:.3g}, {} steps of {} rows", o.optimizer, o.learning_rate,
+                  result.steps, o.batch > 0 ? o.batch : result.training_rows);
   if (result.validation_rows > 0) text += fmt::format(", best at {}", result.best_step);
   if (result.folds > 0)
     text += fmt::format(" (too few rows for a validation part: {}-fold cross-validation)",
@@ -58,9 +58,10 @@ void print_summary(const jobs::TrainJobResult& result) {
   const net::TrainFigures& figures = result.figures;
   print_fact("data", rows_text(result));
   print_fact("task", task_text(result));
-  print_fact("network", fmt::format("{} {}, {} parameters{}", training.variant,
-                                    to_string(result.sizes), figures.parameters,
-                                    result.head_reason.empty() ? "" : " (" + result.head_reason + ")"));
+  print_fact("network",
+             fmt::format("{} {}, {} parameters{}", training.variant, to_string(result.sizes),
+                         figures.parameters,
+                         result.head_reason.empty() ? "" : " (" + result.head_reason + ")"));
   print_fact("training", training_text(result));
   print_errors(result);
   print_fact("spectrum", report::spectrum_text(figures.spectrum));

@@ -19,8 +19,8 @@ EvaluateResult measured(const net::Model<double>& model, const net::Dataset<doub
   result.task = data.task;
   result.rows = data.size();
   result.loss = score.loss;
-  result.metrics = net::metrics_of(net::predict<double>(model.network, data.X), data,
-                                   model.preprocessing);
+  result.metrics =
+      net::metrics_of(net::predict<double>(model.network, data.X), data, model.preprocessing);
   result.class_names = model.preprocessing.classes;
   if (data.task == Task::kClassification)
     result.accuracy = score.accuracy;
@@ -44,7 +44,8 @@ EvaluateResult evaluate_on(ModelInput input, const net::Model<double>& model,
   OptionTable table;
   describe(table, input);
   Run run(session, "evaluate", table.config(), table.fingerprint());
-  if (run.has_folder()) write_run_json(run.folder(), run.info(), results_json(result, model.preprocessing));
+  if (run.has_folder())
+    write_run_json(run.folder(), run.info(), results_json(result, model.preprocessing));
   result.folder = run.path();
   return result;
 }

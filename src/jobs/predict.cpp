@@ -68,9 +68,8 @@ PredictResult predict_rows(ModelInput input, const net::Model<double>& model,
   Run run(session, "predict", table.config(), table.fingerprint());
   if (!run.has_folder()) return result;
   const bool classes = result.predictions.task == Task::kClassification;
-  io::write_atomically(
-      run.folder().file("predictions.csv"),
-      classes ? classes_csv(result.predictions) : values_csv(result.predictions));
+  io::write_atomically(run.folder().file("predictions.csv"),
+                       classes ? classes_csv(result.predictions) : values_csv(result.predictions));
   write_run_json(run.folder(), run.info(),
                  {{"task", classes ? "classification" : "regression"},
                   {"rows", result.predictions.size()},

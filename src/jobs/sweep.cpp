@@ -201,9 +201,8 @@ class Sweep {
     for (size_t i = 0; i < cells_.size(); ++i)
       places.emplace(net::cell_key(cells_[i], settings_), i);
     std::vector<net::SweepRow> sorted = rows;
-    std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
-      return places[a.key] < places[b.key];
-    });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](const auto& a, const auto& b) { return places[a.key] < places[b.key]; });
     return sorted;
   }
 
@@ -223,10 +222,10 @@ class Sweep {
 
   void keep_model(Run& run, const net::SweepRow& row, const net::Network<Real>& network) {
     const auto& data = data_.at(row.cell.split_seed);
-    const net::Model<Real> model{network,
-                                 data.preprocessing,
-                                 {{"settings", row.key},
-                                  {"split_seed", std::to_string(row.cell.split_seed)}}};
+    const net::Model<Real> model{
+        network,
+        data.preprocessing,
+        {{"settings", row.key}, {"split_seed", std::to_string(row.cell.split_seed)}}};
     if (keep_ == "all") {
       fs::create_directories(run.path() / "models");
       write_model(run.folder().growing_file("models/" + row.key + ".safetensors"), model);

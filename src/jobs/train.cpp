@@ -25,8 +25,9 @@ net::Model<Real> model_of(const net::TrainResult<Real>& result, const net::Prepa
            {"rows", std::to_string(rows)},
            {"split_seed", std::to_string(options.source.split_seed)},
            {"test_share", fmt::format("{}", options.source.test_share)},
-           {"validation_share",
-            fmt::format("{}", data.validation.size() == 0 ? 0 : share < 0 ? 0.1 : share)}}};
+           {"validation_share", fmt::format("{}", data.validation.size() == 0 ? 0
+                                                  : share < 0                 ? 0.1
+                                                                              : share)}}};
 }
 
 template <typename Real>
@@ -73,14 +74,15 @@ void warn(Run& run, const net::PreparedData<Real>& data, const TrainJobResult& s
 
 // `input` is empty where the data came from memory.
 template <typename Real>
-TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data,
-                        TrainJobOptions options, Session& session) {
+TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data, TrainJobOptions options,
+                        Session& session) {
   options.training.seed = session.seed();
   options.source = options.data_options();
   net::check_run(input.data.empty() ? "train" : input.data, data.training, data.test,
                  options.training);
   const std::string head_reason = net::choose_head(data, options.training);
-  options.training = options.training.resolved(net::shape_of(data.training));
+  const net::TrainOptions given = options.training;
+  options.training = given.resolved(net::shape_of(data.training));
   OptionTable table;
   describe(table, input);
   describe(table, options);
@@ -91,9 +93,8 @@ TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data,
       run.hooks({options.training.num_steps(data.training.size()), session.options().time_limit},
                 {"step", "loss", "width"}),
       nullptr};
-  const auto result = run.compute(hooks, [&] {
-    return net::train(data.training, data.validation, data.test, options.training, hooks);
-  });
+  const auto result = run.compute(
+      hooks, [&] { return net::train(data.training, data.validation, data.test, given, hooks); });
   const RowMatrix<Real> outputs = net::predict<Real>(result.network, data.test.X);
   TrainJobResult summary =
       summary_of(result, model_of(result, data, options, run.fingerprint()), data, outputs);
@@ -103,10 +104,9 @@ TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data,
   warn(run, data, summary);
   io::write_atomically(run.folder().file("test_predictions.csv"),
                        test_predictions_csv(outputs, data.test, data.preprocessing));
-  write_training<Real>(run,
-                       {result, std::get<net::Model<Real>>(summary.model), result.options,
-                        summary.figures, summary.training_rows, summary.test_rows,
-                        summary.validation_rows, &summary.metrics, &summary.baseline});
+  write_training<Real>(run, {result, std::get<net::Model<Real>>(summary.model), result.options,
+                             summary.figures, summary.training_rows, summary.test_rows,
+                             summary.validation_rows, &summary.metrics, &summary.baseline});
   if (result.stop != TrainStop::kTimeLimit) run.remove_checkpoint();
   return summary;
 }

@@ -192,13 +192,12 @@ std::string history_csv(const std::vector<EpochRecord>& history, Task task) {
                  "test_accuracy,learning_rate,live_width,effective_rank\n");
   for (const EpochRecord& r : history) {
     const bool validated = !std::isnan(r.validation_loss), tested = !std::isnan(r.test_loss);
-    fmt::format_to(out, "{},{},{:.6f},{:.9g},{},{},{},{},{:.9g},{},{}\n", r.epoch, r.step, r.seconds,
-                   r.train_loss, text_of(r.validation_loss, validated),
-                   text_of(r.validation_accuracy, classes && validated),
-                   text_of(r.test_loss, tested), text_of(r.test_accuracy, classes && tested),
-                   r.learning_rate, r.live_width,
-                   std::isnan(r.effective_rank) ? std::string()
-                                                : fmt::format("{:.6g}", r.effective_rank));
+    fmt::format_to(
+        out, "{},{},{:.6f},{:.9g},{},{},{},{},{:.9g},{},{}\n", r.epoch, r.step, r.seconds,
+        r.train_loss, text_of(r.validation_loss, validated),
+        text_of(r.validation_accuracy, classes && validated), text_of(r.test_loss, tested),
+        text_of(r.test_accuracy, classes && tested), r.learning_rate, r.live_width,
+        std::isnan(r.effective_rank) ? std::string() : fmt::format("{:.6g}", r.effective_rank));
   }
   return fmt::to_string(text);
 }

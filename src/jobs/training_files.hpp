@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "udv/core/export.hpp"
 #include "io/run_json.hpp"
+#include "udv/core/export.hpp"
 #include "udv/jobs/session.hpp"
 #include "udv/net/figures.hpp"
 #include "udv/net/files/model_file.hpp"
@@ -49,8 +49,8 @@ UDV_EXPORT void write_training(Run& run, const Training<Real>& training);
 UDV_EXPORT std::string class_name(const net::Preprocessing& how, size_t label);
 
 /// history.csv as text: epoch, step, seconds, train_loss, validation_loss, validation_accuracy,
-/// test_loss, test_accuracy, learning_rate, live_width, effective_rank; empty where there is no such
-/// number.
+/// test_loss, test_accuracy, learning_rate, live_width, effective_rank; empty where there is no
+/// such number.
 UDV_EXPORT std::string history_csv(const std::vector<net::EpochRecord>& history, net::Task task);
 
 /// How a training ended, in words of jobs.

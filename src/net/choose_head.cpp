@@ -37,9 +37,8 @@ double objective_after_race(const Dataset<Real>& training, const Dataset<Real>& 
   options.max_steps = kRaceSteps;
   const auto result = train(training, validation, validation, options);
   const Score score = evaluate(result.network, validation);
-  return result.stop == TrainStop::kDiverged
-             ? std::numeric_limits<double>::infinity()
-             : objective_of(score, options.metric, training.task);
+  return result.stop == TrainStop::kDiverged ? std::numeric_limits<double>::infinity()
+                                             : objective_of(score, options.metric, training.task);
 }
 
 bool is_race(const TrainOptions& options, Index rows, Index inputs, Index validation_rows) {

@@ -52,8 +52,8 @@ CrossValidation cross_validate(const Dataset<Real>& training, const TrainOptions
       score.accuracy = score.balanced = record.validation_accuracy;
       score.mae = record.validation_loss;
       Curve& at = curve[record.step];
-      at.sum += static_cast<double>(held_out.size()) *
-                objective_of(score, options.metric, training.task);
+      at.sum +=
+          static_cast<double>(held_out.size()) * objective_of(score, options.metric, training.task);
       ++at.folds;
     }
   }

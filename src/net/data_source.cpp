@@ -86,10 +86,10 @@ void note_rare_classes(PreparedData<Real>& data) {
   const auto first = std::find_if(counts.begin(), counts.end(), [](Index n) { return n < 2; });
   const auto label = static_cast<size_t>(first - counts.begin());
   const auto& names = data.preprocessing.classes;
-  data.notes.push_back(message(
-      rare == 1 ? "1 class has" : message(rare, " classes have"),
-      " fewer than two rows in the training part, such as ",
-      io::quoted(names.empty() ? std::to_string(label) : names[label]), ": not to be learned"));
+  data.notes.push_back(message(rare == 1 ? "1 class has" : message(rare, " classes have"),
+                               " fewer than two rows in the training part, such as ",
+                               io::quoted(names.empty() ? std::to_string(label) : names[label]),
+                               ": not to be learned"));
 }
 
 }  // namespace
@@ -131,9 +131,10 @@ void describe(OptionTable& table, DataOptions& o) {
            "Column of a table that is predicted; several with commas between them")
       .called("COLUMN");
   table
-      .add("task", o.task,
-           "What is predicted: values or classes; auto: words, few whole numbers, labels and images "
-           "have classes")
+      .add(
+          "task", o.task,
+          "What is predicted: values or classes; auto: words, few whole numbers, labels and images "
+          "have classes")
       .one_of({"auto", "regression", "classification"});
   table.add("targets", o.targets, "File with the targets of a .npy or IDX file of features")
       .called("FILE");
@@ -186,7 +187,8 @@ DataSource<Real>::DataSource(const std::filesystem::path& path, const DataOption
     arrays_ = std::move(files.main);
     test_arrays_ = std::move(files.test);
     if (!options_.test.empty())
-      test_arrays_ = std::move(read_arrays<Real>(options_.test, "", task_word(arrays_->data.task)).main);
+      test_arrays_ =
+          std::move(read_arrays<Real>(options_.test, "", task_word(arrays_->data.task)).main);
     if (options_.task == "auto" && !arrays_->is_image)
       task_reason_ = arrays_->data.task == Task::kClassification
                          ? "the targets are labels or few different whole numbers"
@@ -257,8 +259,7 @@ PreparedData<Real> DataSource<Real>::prepare_arrays(std::uint64_t split_seed) co
     known = arrays_->data.subset(split.train);
     result.test = arrays_->data.subset(split.test);
   }
-  const Split parts =
-      validation_split(known.size(), known.labels, share_of(options_), split_seed);
+  const Split parts = validation_split(known.size(), known.labels, share_of(options_), split_seed);
   result.validation = known.subset(parts.test);
   result.training = parts.test.empty() ? std::move(known) : known.subset(parts.train);
   require<IoError>(result.test.X.cols() == result.training.X.cols(), options_.test, ": ",
@@ -278,8 +279,7 @@ void DataSource<Real>::scale_arrays(PreparedData<Real>& result) const {
   how.inputs = result.training.X.cols();
   how.outputs = result.training.outputs();
   const bool plain = options_.plain_arrays && options_.scaling == "auto" && !arrays_->is_image;
-  how.features =
-      array_scaling(plain ? "none" : options_.scaling, *arrays_, result.training.X);
+  how.features = array_scaling(plain ? "none" : options_.scaling, *arrays_, result.training.X);
   const std::string& targets = options_.table.target_scaling;
   if (how.task == Task::kRegression)
     how.targets = fit_scaling(targets == "auto" ? "standard" : targets,

@@ -92,7 +92,8 @@ Index num_correct(const ConstRows<Real>& P, const std::int32_t* labels) {
   template double mean_squared_error<Real>(const ConstRows<Real>&, const ConstRows<Real>&,      \
                                            Rows<Real>);                                         \
   template double cross_entropy<Real>(const ConstRows<Real>&, const std::int32_t*, Rows<Real>); \
-  template double loss<Real>(const ConstRows<Real>&, const Dataset<Real>&, Rows<Real>, const LossSettings&);         \
+  template double loss<Real>(const ConstRows<Real>&, const Dataset<Real>&, Rows<Real>,          \
+                             const LossSettings&);                                              \
   template Index num_correct<Real>(const ConstRows<Real>&, const std::int32_t*);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

@@ -127,9 +127,10 @@ Baseline baseline_of(const Dataset<Real>& training, const Dataset<Real>& test,
   std::vector<Index> counts(static_cast<size_t>(training.classes), 0);
   for (const std::int32_t label : training.labels) ++counts[static_cast<size_t>(label)];
   baseline.label = std::max_element(counts.begin(), counts.end()) - counts.begin();
-  const auto hits = std::count(test.labels.begin(), test.labels.end(),
-                               static_cast<std::int32_t>(baseline.label));
-  baseline.accuracy = static_cast<double>(hits) / static_cast<double>(std::max<Index>(1, test.size()));
+  const auto hits =
+      std::count(test.labels.begin(), test.labels.end(), static_cast<std::int32_t>(baseline.label));
+  baseline.accuracy =
+      static_cast<double>(hits) / static_cast<double>(std::max<Index>(1, test.size()));
   return baseline;
 }
 
@@ -138,9 +139,8 @@ bool beats(const Metrics& metrics, const Baseline& baseline) {
                                            : metrics.accuracy > baseline.accuracy;
 }
 
-#define UDV_INSTANTIATE(Real)                                                                \
-  template Metrics metrics_of(const RowMatrix<Real>&, const Dataset<Real>&,                  \
-                              const Preprocessing&);                                         \
+#define UDV_INSTANTIATE(Real)                                                                      \
+  template Metrics metrics_of(const RowMatrix<Real>&, const Dataset<Real>&, const Preprocessing&); \
   template Baseline baseline_of(const Dataset<Real>&, const Dataset<Real>&, const Preprocessing&);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

@@ -14,7 +14,8 @@ namespace {
 // dense layer is repeated under numbered names.
 std::vector<LayerSpec> deep_layers(const Variant& variant, const Sizes& sizes) {
   if (sizes.deeper.empty()) return variant.layers;
-  const bool relu = variant.has(LayerKind::kRelu) && variant.layers.back().kind == LayerKind::kDense;
+  const bool relu =
+      variant.has(LayerKind::kRelu) && variant.layers.back().kind == LayerKind::kDense;
   require(relu, "network: ", to_string(sizes), " with ", variant.name,
           " found, a variant with ReLU expected for several hidden layers");
   std::vector<LayerSpec> layers(variant.layers.begin(), variant.layers.end() - 1);
@@ -44,11 +45,11 @@ std::vector<Index> dense_widths(const std::vector<LayerSpec>& layers, const Size
 template <typename Real>
 Network<Real>::Network(const Variant& variant, Sizes sizes, Bias bias)
     : variant_(&variant), sizes_(std::move(sizes)), bias_(bias) {
-  require(sizes_.inputs > 0 && sizes_.outputs > 0 &&
-              (sizes_.hidden > 0 || !variant.has_hidden()) &&
-              std::all_of(sizes_.deeper.begin(), sizes_.deeper.end(), [](Index m) { return m > 0; }),
-          "network: sizes ", sizes_.inputs, "-", sizes_.hidden, "-", sizes_.outputs,
-          " found, at least 1 each expected");
+  require(
+      sizes_.inputs > 0 && sizes_.outputs > 0 && (sizes_.hidden > 0 || !variant.has_hidden()) &&
+          std::all_of(sizes_.deeper.begin(), sizes_.deeper.end(), [](Index m) { return m > 0; }),
+      "network: sizes ", sizes_.inputs, "-", sizes_.hidden, "-", sizes_.outputs,
+      " found, at least 1 each expected");
   specs_ = deep_layers(variant, sizes_);
   const std::vector<Index> widths = dense_widths(specs_, sizes_);
   Index width = sizes_.inputs;

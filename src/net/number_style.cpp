@@ -10,9 +10,9 @@ namespace udv::net {
 namespace {
 
 // Dollar, euro, pound, yen, rupee; blanks that do not break; three-letter names.
-constexpr std::string_view kSigns[] = {"$",   "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5",
-                                       "\xE2\x82\xB9", "\xC2\xA0", "\xE2\x80\xAF", " ",
-                                       "USD", "EUR", "GBP", "CHF", "JPY"};
+constexpr std::string_view kSigns[] = {
+    "$", "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5", "\xE2\x82\xB9", "\xC2\xA0", "\xE2\x80\xAF",
+    " ", "USD",          "EUR",      "GBP",      "CHF",          "JPY"};
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';

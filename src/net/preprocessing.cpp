@@ -26,9 +26,9 @@ bool contains(const std::vector<std::string>& list, std::string_view word) {
 // Every row another value: a text that names rows, or a number column with the name of an index.
 bool numbers_rows(const io::TextTable& table, Index column, const ColumnFacts& facts) {
   if (facts.distinct < table.rows() || table.rows() < kFewestIdentifiers) return false;
-  const std::string name =
-      io::detail::lower_case(table.columns()[static_cast<size_t>(column)]);
-  const bool index = name == "id" || name.empty() || name == "index" || name.starts_with("unnamed:");
+  const std::string name = io::detail::lower_case(table.columns()[static_cast<size_t>(column)]);
+  const bool index =
+      name == "id" || name.empty() || name == "index" || name.starts_with("unnamed:");
   return facts.kind == ColumnKind::kCategory || (facts.kind == ColumnKind::kNumber && index);
 }
 
@@ -94,7 +94,8 @@ void fit_date(const io::TextTable& table, Index column, const std::vector<Index>
     if (found.size() < 2) continue;
     std::vector<double> values;
     for (const Index row : rows)
-      if (parse_date_as(table.field(row, column), coding.style, date)) values.push_back(part.of(date));
+      if (parse_date_as(table.field(row, column), coding.style, date))
+        values.push_back(part.of(date));
     coding.parts.emplace_back(part.name);
     coding.fills.push_back(mean_of_present(values));
   }
@@ -306,9 +307,13 @@ Affine fit_scaling(const std::string& name, const RowMatrix<double>& X) {
 template <typename Real>
 void apply(const Affine& how, RowMatrix<Real>& X) {
   using Row = Eigen::Array<Real, 1, Eigen::Dynamic>;
-  const Row offset = how.offset.transpose().cast<Real>(), factor = how.factor.transpose().cast<Real>();
+  const Row offset = how.offset.transpose().cast<Real>(),
+            factor = how.factor.transpose().cast<Real>();
   // z / sqrt(1 + (z / clip)^2), with 1 / clip = 0 where nothing is clipped.
-  const Row inverse = how.clip.transpose().array().unaryExpr([](double c) { return c > 0 ? 1 / c : 0.0; }).template cast<Real>();
+  const Row inverse = how.clip.transpose()
+                          .array()
+                          .unaryExpr([](double c) { return c > 0 ? 1 / c : 0.0; })
+                          .template cast<Real>();
   for (Index i = 0; i < X.rows(); ++i) {
     auto row = X.row(i).array();
     row = (row - offset) * factor;
@@ -436,7 +441,7 @@ RowMatrix<double> Preprocessing::in_target_units(const RowMatrix<Real>& values) 
                                                             const std::vector<Index>&) const; \
   template Dataset<Real> Preprocessing::dataset_of<Real>(const io::TextTable&,                \
                                                          const std::vector<Index>&) const;    \
-  template void apply(const Affine&, RowMatrix<Real>&);                                      \
+  template void apply(const Affine&, RowMatrix<Real>&);                                       \
   template RowMatrix<double> Preprocessing::in_target_units<Real>(const RowMatrix<Real>&) const;
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

@@ -35,8 +35,7 @@ void draw_weights(Network<Real>& network, std::uint64_t seed) {
     if (block.kind == LayerKind::kDiagonal || block.is_bias) continue;
     const bool joined = b + 1 < blocks.size() && blocks[b + 1].joined;
     const Index size = block.size() + (joined ? blocks[b + 1].size() : 0);
-    for (Index i = 0; i < size; ++i)
-      p(block.offset + i) = static_cast<Real>(random.normal());
+    for (Index i = 0; i < size; ++i) p(block.offset + i) = static_cast<Real>(random.normal());
     // A free matrix, where a variant has one, starts as large as a ball.
     if (block.constraint != Constraint::kNeuronBalls) {
       p.segment(block.offset, size) /= p.segment(block.offset, size).norm();
@@ -107,8 +106,8 @@ void scale_deep(Network<Real>& network, const Start<Real>& start) {
   if (last == nullptr) return;
   network.forward(start.rows.X, work);
   const auto& hidden = work.values[hidden_layer_of(network, last->name)];
-  network.at(*last) *= static_cast<Real>(
-      start_weight(start.loss, slope_norm<Real>(start.slopes, hidden, false)));
+  network.at(*last) *=
+      static_cast<Real>(start_weight(start.loss, slope_norm<Real>(start.slopes, hidden, false)));
 }
 
 }  // namespace
@@ -141,8 +140,8 @@ void share_squares(const Network<Real>& network, const Vector<Real>& gradient, b
   squares = gradient.array().square().matrix();
   for (const ParameterBlock& block : network.blocks()) {
     Eigen::Map<RowMatrix<Real>> S(squares.data() + block.offset, block.rows, block.cols);
-    const bool rows = block.kind != LayerKind::kDiagonal && !block.is_bias &&
-                      block.neurons == Neurons::kRows;
+    const bool rows =
+        block.kind != LayerKind::kDiagonal && !block.is_bias && block.neurons == Neurons::kRows;
     if (whole) {
       S.setConstant(S.mean());
     } else if (rows) {
@@ -171,11 +170,11 @@ void initialise_relative(Network<Real>& network, const Dataset<Real>& training,
   network.at(*D).setConstant(static_cast<Real>(weight));
 }
 
-#define UDV_INSTANTIATE(Real)                                                             \
-  template std::vector<StepSegment> relative_segments(const Network<Real>&);              \
-  template void share_squares(const Network<Real>&, const Vector<Real>&, bool, Vector<Real>&);  \
-  template void initialise_relative(Network<Real>&, const Dataset<Real>&,                 \
-                                    const LossSettings&, std::uint64_t);
+#define UDV_INSTANTIATE(Real)                                                                  \
+  template std::vector<StepSegment> relative_segments(const Network<Real>&);                   \
+  template void share_squares(const Network<Real>&, const Vector<Real>&, bool, Vector<Real>&); \
+  template void initialise_relative(Network<Real>&, const Dataset<Real>&, const LossSettings&, \
+                                    std::uint64_t);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)
 #undef UDV_INSTANTIATE

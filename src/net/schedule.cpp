@@ -38,7 +38,11 @@ struct Entry {
   std::string_view name;
   Rule rule;
 };
-constexpr Entry kSchedules[] = {{"cosine", cosine}, {"constant", constant}, {"step", step}, {"root", root}, {"cosine-step", cosine_step}};
+constexpr Entry kSchedules[] = {{"cosine", cosine},
+                                {"constant", constant},
+                                {"step", step},
+                                {"root", root},
+                                {"cosine-step", cosine_step}};
 
 Rule rule_named(std::string_view name) {
   return entry_named("schedule", kSchedules, name).rule;

@@ -86,7 +86,8 @@ class Sweep {
     const PreparedData<Real>& data = data_.at(cell.split_seed);
     TrainHooks<Real> hooks;
     hooks.observer = [&](const IterationRecord& record) { return look(record); };
-    const auto result = train(data.training, data.validation, data.test, options_for(cell, base_), hooks);
+    const auto result =
+        train(data.training, data.validation, data.test, options_for(cell, base_), hooks);
     if (result.stop == TrainStop::kInterrupted || result.stop == TrainStop::kTimeLimit) return;
     SweepRow row = row_of(cell, result, data.training.task);
     row.key = key;

@@ -115,7 +115,7 @@ void mark_best(bool larger_is_better, std::vector<SweepSummary>& summaries) {
       cell.learning_rate = one.cell.learning_rate;
       if (!same_but_seeds(cell, one.cell) || other.runs == 0 || other.diverged > 0) continue;
       const bool validated = !std::isnan(one.validation) && !std::isnan(other.validation);
-      const bool beaten = validated            ? other.validation < one.validation
+      const bool beaten = validated          ? other.validation < one.validation
                           : larger_is_better ? other.mean > one.mean
                                              : other.mean < one.mean;
       if (beaten) one.best = false;
@@ -134,13 +134,13 @@ std::string sweep_line(const SweepRow& r) {
   const auto real = [](double value) {
     return std::isnan(value) ? std::string("nan") : fmt::format("{}", value);  // never "-nan"
   };
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f},{}\n",
-                     r.key, r.settings, r.status, c.variant, c.optimizer, c.learning_rate,
-                     c.weight_decay, c.seed, c.split_seed, real(r.test_loss),
-                     r.test_accuracy ? fmt::format("{}", *r.test_accuracy) : std::string(),
-                     r.last_test_loss, r.last_train_loss, r.stable_rank, r.effective_rank,
-                     r.rank_90, r.rank_99, r.rank_999, r.live_width, r.hidden, r.parameters,
-                     r.epochs, r.seconds, real(r.validation));
+  return fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6f},{}\n", r.key,
+      r.settings, r.status, c.variant, c.optimizer, c.learning_rate, c.weight_decay, c.seed,
+      c.split_seed, real(r.test_loss),
+      r.test_accuracy ? fmt::format("{}", *r.test_accuracy) : std::string(), r.last_test_loss,
+      r.last_train_loss, r.stable_rank, r.effective_rank, r.rank_90, r.rank_99, r.rank_999,
+      r.live_width, r.hidden, r.parameters, r.epochs, r.seconds, real(r.validation));
 }
 
 std::vector<SweepRow> read_sweep(const std::filesystem::path& path) {

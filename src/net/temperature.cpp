@@ -16,7 +16,8 @@ double spread_entropy(const RowMatrix<double>& P, const std::vector<std::int32_t
   for (Index i = 0; i < P.rows(); ++i) {
     const double largest = P.row(i).maxCoeff();
     const double total = (a * (P.row(i).array() - largest)).exp().sum();
-    const double target = (1 - share) * P(i, labels[static_cast<size_t>(i)]) + share * P.row(i).mean();
+    const double target =
+        (1 - share) * P(i, labels[static_cast<size_t>(i)]) + share * P.row(i).mean();
     sum += std::log(total) + a * (largest - target);
   }
   return sum;
@@ -59,8 +60,8 @@ void apply_temperature(Network<Real>& network, double temperature) {
   if (bias != nullptr && (last_bias || diagonal == nullptr)) network.at(*bias) *= factor;
 }
 
-#define UDV_INSTANTIATE(Real)                                                                    \
-  template double fit_temperature(const RowMatrix<Real>&, const std::vector<std::int32_t>&);     \
+#define UDV_INSTANTIATE(Real)                                                                \
+  template double fit_temperature(const RowMatrix<Real>&, const std::vector<std::int32_t>&); \
   template void apply_temperature(Network<Real>&, double);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

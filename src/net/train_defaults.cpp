@@ -60,8 +60,8 @@ TrainOptions with_paper(TrainOptions o, const RunShape& shape) {
   fill<Index>(o.epochs, 0, 200);
   fill<Index>(o.batch, -1, 32);
   if (shape.inputs > 0 && variant_named(o.variant).has_hidden())
-    fill<Index>(o.hidden, 0, default_hidden(shape.inputs, shape.outputs,
-                                            shape.task == Task::kClassification));
+    fill<Index>(o.hidden, 0,
+                default_hidden(shape.inputs, shape.outputs, shape.task == Task::kClassification));
   o.bias = o.bias.value_or(Bias(Bias::kNone));
   o.average = false;
   o.smoothing = 0;
@@ -82,8 +82,9 @@ TrainOptions with_defaults(TrainOptions o, const RunShape& shape) {
   fill(o.optimizer, unset, std::string(has_balls(variant) ? "relative" : "adam"));
   require(o.optimizer != "relative" || has_balls(variant), "optimizer relative with ", o.variant,
           " found, a variant with balls expected");
-  require(!o.is_strong() || o.optimizer == "relative",
-          "bias-to-low-rank strong found, a variant with balls and the optimizer relative expected");
+  require(
+      !o.is_strong() || o.optimizer == "relative",
+      "bias-to-low-rank strong found, a variant with balls and the optimizer relative expected");
   fill(o.initialisation, unset, std::string(o.optimizer == "relative" ? "relative" : "pytorch"));
   fill(o.schedule.name, unset, std::string(o.is_strong() ? "cosine-step" : "root"));
   const bool many = shape.rows >= kManyRows;

@@ -71,9 +71,10 @@ void add_bias(OptionTable& table, std::optional<Bias>& bias) {
     return kWords[(*at)->kind];
   };
   table
-      .add_custom("bias", set, get,
-                  "Biases: a constant feature beside the others, one in every dense layer, or none; "
-                  "auto: constant")
+      .add_custom(
+          "bias", set, get,
+          "Biases: a constant feature beside the others, one in every dense layer, or none; "
+          "auto: constant")
       .one_of({"auto", "constant", "all", "none"})
       .when_bare("all");
 }
@@ -86,7 +87,9 @@ void add_average(OptionTable& table, std::optional<bool>& average) {
           [at](const std::string& text) {
             *at = text == "auto" ? std::nullopt : std::optional(text == "on");
           },
-          [at]() -> Setting { return !*at ? "auto" : **at ? "on" : "off"; },
+          [at]() -> Setting { return !*at   ? "auto"
+                                     : **at ? "on"
+                                            : "off"; },
           "Evaluate and keep the running average of the weights")
       .one_of({"auto", "on", "off"});
 }
@@ -95,7 +98,8 @@ void describe_defaults(OptionTable& table, TrainOptions& o) {
   add_average(table, o.average);
   table
       .add("label-smoothing", o.smoothing,
-           "Share of a label that is spread over all classes; auto: 0.1 with ReLU. The probabilities are "
+           "Share of a label that is spread over all classes; auto: 0.1 with ReLU. The "
+           "probabilities are "
            "set right on the validation part")
       .between(0, 0.999)
       .word("auto", -1);
@@ -121,8 +125,9 @@ void describe(OptionTable& table, TrainOptions& o) {
            "batches of 32, no bias, no validation part)")
       .one_of({"auto", "paper"});
   table.add("variant", o.variant, "auto, " + variant_names());
-  table.add("optimizer", o.optimizer,
-            "auto, " + optimizer_names() + "; auto: relative where the variant has balls, else adam");
+  table.add(
+      "optimizer", o.optimizer,
+      "auto, " + optimizer_names() + "; auto: relative where the variant has balls, else adam");
   table.add("lr", o.learning_rate, "Learning rate of the first step").positive().word("auto", 0);
   table
       .add("epochs", o.epochs,

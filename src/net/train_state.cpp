@@ -8,9 +8,8 @@ namespace udv::net {
 // Found by the archive through their arguments.
 template <typename Archive>
 void fields(Archive& archive, EpochRecord& r) {
-  archive(r.epoch, r.step, r.seconds, r.train_loss, r.test_loss, r.test_accuracy,
-          r.validation_loss, r.validation_accuracy, r.learning_rate, r.live_width,
-          r.effective_rank);
+  archive(r.epoch, r.step, r.seconds, r.train_loss, r.test_loss, r.test_accuracy, r.validation_loss,
+          r.validation_accuracy, r.learning_rate, r.live_width, r.effective_rank);
 }
 
 template <typename Archive, typename Real>

@@ -52,8 +52,7 @@ LossSettings loss_settings(const Dataset<Real>& training, const TrainOptions& op
   LossSettings settings;
   if (training.task == Task::kRegression) return settings;
   settings.smoothing = options.smoothing;
-  if (options.balance)
-    settings.class_weights = balanced_weights(training.labels, training.classes);
+  if (options.balance) settings.class_weights = balanced_weights(training.labels, training.classes);
   return settings;
 }
 
@@ -63,8 +62,8 @@ LossSettings loss_settings(const Dataset<Real>& training, const TrainOptions& op
 template <typename Real>
 class Trainer {
  public:
-  Trainer(const Dataset<Real>& training, const Dataset<Real>& validation,
-          const Dataset<Real>& test, const TrainOptions& options, const TrainHooks<Real>& hooks)
+  Trainer(const Dataset<Real>& training, const Dataset<Real>& validation, const Dataset<Real>& test,
+          const TrainOptions& options, const TrainHooks<Real>& hooks)
       : training_(training),
         validation_(validation),
         test_(test),
@@ -466,10 +465,10 @@ TrainResult<Real> train_here(const Dataset<Real>& training, const Dataset<Real>&
                              const TrainHooks<Real>& hooks) {
   CrossValidation found;
   if (!chosen && is_cross_validated(options, training.size(), validation.size())) {
-    found = cross_validate<Real>(training, options, [](const auto& part, const auto& held_out,
-                                                       const TrainOptions& how) {
-      return Trainer<Real>(part, held_out, held_out, how, TrainHooks<Real>{}).run();
-    });
+    found = cross_validate<Real>(
+        training, options, [](const auto& part, const auto& held_out, const TrainOptions& how) {
+          return Trainer<Real>(part, held_out, held_out, how, TrainHooks<Real>{}).run();
+        });
     options.max_steps = found.steps;
   }
   TrainResult<Real> result = Trainer<Real>(training, validation, test, options, hooks).run();
@@ -499,9 +498,7 @@ Rotation<Real> chosen_directions(const Rotation<Real>& all, const Dataset<Real>&
     const Dataset<Real> held_out = rotation.turned(validation);
     const Dataset<Real> part = rotation.turned(training);
     const TrainHooks<Real> silent;
-    return Trainer<Real>(part, held_out, held_out, race, silent)
-        .run()
-        .validation;
+    return Trainer<Real>(part, held_out, held_out, race, silent).run().validation;
   };
   const double by_few = objective(few), by_all = objective(all);
   const double limit = training.task == Task::kRegression
@@ -521,12 +518,12 @@ TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& vali
   const bool chosen = options.max_steps > 0;
   if (used.is_paper() || !Rotation<Real>::wanted(training.size(), training.X.cols()))
     return train_here(training, validation, test, used, chosen, hooks);
-  const Rotation<Real> all(training.X), rotation = chosen_directions(all, training, validation, used);
+  const Rotation<Real> all(training.X),
+      rotation = chosen_directions(all, training, validation, used);
   if (options.moments == "auto" && !used.is_strong() && rotation.size() == all.size())
     used.moments = "tensor";
-  TrainResult<Real> result =
-      train_here(rotation.turned(training), rotation.turned(validation), rotation.turned(test),
-                 used, chosen, hooks);
+  TrainResult<Real> result = train_here(rotation.turned(training), rotation.turned(validation),
+                                        rotation.turned(test), used, chosen, hooks);
   result.network = rotation.turned_back(result.network);
   return result;
 }

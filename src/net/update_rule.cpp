@@ -70,12 +70,9 @@ Coefficients nadam(const OptimizerSettings& s, double rate, Index step, double& 
   return c;
 }
 
-constexpr UpdateRule kRules[] = {{"relative", 2, relative},
-                                 {"adam", 2, adam},
-                                 {"nadam", 2, nadam},
-                                 {"mbgd", 0, plain},
-                                 {"mbgdm", 1, momentum},
-                                 {"adamw", 2, adamw}};
+constexpr UpdateRule kRules[] = {{"relative", 2, relative}, {"adam", 2, adam},
+                                 {"nadam", 2, nadam},       {"mbgd", 0, plain},
+                                 {"mbgdm", 1, momentum},    {"adamw", 2, adamw}};
 
 }  // namespace
 

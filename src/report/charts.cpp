@@ -150,8 +150,8 @@ std::vector<Json> training_charts(const std::vector<ChartRun>& runs, const Detai
   if (!losses.empty())
     blocks.push_back(lines_block("Loss", {time}, {"loss", true}, losses, {}, detail.buckets));
   if (!accuracies.empty())
-    blocks.push_back(lines_block("Accuracy and live neurons", {time}, {"accuracy"},
-                                 accuracies, {}, detail.buckets));
+    blocks.push_back(lines_block("Accuracy and live neurons", {time}, {"accuracy"}, accuracies, {},
+                                 detail.buckets));
   return blocks;
 }
 

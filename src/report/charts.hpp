@@ -29,8 +29,8 @@ std::vector<Json> history_chart(const std::string& title, const std::vector<Char
 std::vector<Json> spectra_chart(const std::string& title, const std::vector<ChartRun>& runs,
                                 bool relative, const Detail& detail = {});
 
-/// The errors of a trained network in the user's units beside the baseline's, predicted against true
-/// values or the confusion matrix; nothing for other runs.
+/// The errors of a trained network in the user's units beside the baseline's, predicted against
+/// true values or the confusion matrix; nothing for other runs.
 std::vector<Json> training_answer(const RunView& run);
 
 /// Losses and accuracy by epoch, live width in a panel below.

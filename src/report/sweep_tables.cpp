@@ -39,7 +39,8 @@ Json metric_cell(const Json& cell, bool percent) {
   const double unit = percent ? 100 : 1, deviation = value_of(cell, "deviation");
   std::string shown = text(value_of(cell, "mean") * unit);
   if (value_of(cell, "runs") > 1)
-    shown += percent ? fmt::format(" ± {:.2f}", unit * deviation) : fmt::format(" ± {:.1e}", deviation);
+    shown +=
+        percent ? fmt::format(" ± {:.2f}", unit * deviation) : fmt::format(" ± {:.1e}", deviation);
   if (diverged > 0) shown += fmt::format(" ({:.0f} diverged)", diverged);
   Json json = {{"text", shown}};
   if (cell.value("best", false)) json["best"] = true;
@@ -95,15 +96,16 @@ Json summary_block(const RunView& run, const Json& cells, bool percent) {
   if (const auto best = best_cell(cells, percent)) {
     validated = !std::isnan(value_of(best->cell, "validation"));
     const double unit = percent ? 100 : 1;
-    text = fmt::format("Best: {} with {} at learning rate {}: {} {:.4g}{} ± {:.2g} over {:.0f} runs. ",
-                       best->variant, best->optimizer, best->rate,
-                       percent ? "test accuracy" : "test loss",
-                       unit * value_of(best->cell, "mean"), percent ? " %" : "",
-                       unit * value_of(best->cell, "deviation"), value_of(best->cell, "runs"));
+    text = fmt::format(
+        "Best: {} with {} at learning rate {}: {} {:.4g}{} ± {:.2g} over {:.0f} runs. ",
+        best->variant, best->optimizer, best->rate, percent ? "test accuracy" : "test loss",
+        unit * value_of(best->cell, "mean"), percent ? " %" : "",
+        unit * value_of(best->cell, "deviation"), value_of(best->cell, "runs"));
   }
-  text += fmt::format("{:.0f} runs in all. Tables show means ± standard deviations over seeds and "
-                      "splits; bold is the best learning rate of a variant, chosen on the {} part.",
-                      run.number("runs").value_or(0), validated ? "validation" : "test");
+  text += fmt::format(
+      "{:.0f} runs in all. Tables show means ± standard deviations over seeds and "
+      "splits; bold is the best learning rate of a variant, chosen on the {} part.",
+      run.number("runs").value_or(0), validated ? "validation" : "test");
   return {{"kind", "text"}, {"title", "Answer"}, {"text", text}};
 }
 

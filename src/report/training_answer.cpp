@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a page of a trained network starts with: its errors in the user's units, beside what needs no
-// network, and predicted against true values.
+// What a page of a trained network starts with: its errors in the user's units, beside what needs
+// no network, and predicted against true values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,8 +85,8 @@ std::vector<Json> scatter_block(const RunView& run) {
     band.push_back({short_number(bin.x), short_number(bin.low), short_number(bin.high)});
   }
   diagonal.x = diagonal.y = {bins.front().x, bins.back().x};
-  Json block = lines_block("Predicted against true", {"true value"}, {"predicted value"},
-                           {found, diagonal});
+  Json block =
+      lines_block("Predicted against true", {"true value"}, {"predicted value"}, {found, diagonal});
   block["series"][0]["band"] = std::move(band);
   block["points"] = true;
   return {block};

@@ -165,7 +165,8 @@ TEST(FinetuneData, NamesABackboneThatGivesNoFeatures) {
   const Cli cli;
   write_pictures(cli);
   cli.write("table.csv", training_table(40));
-  ASSERT_EQ(cli.run("train table.csv --preset paper --target y --epochs 1 --out model --quiet").code, 0);
+  ASSERT_EQ(
+      cli.run("train table.csv --preset paper --target y --epochs 1 --out model --quiet").code, 0);
   ASSERT_EQ(cli.run("export model --to torchscript --out script --quiet").code, 0);
   const auto inputs = cli.run_json("model")["inputs"].get<int>();
   const std::string run = "finetune --data pictures --backbone script/model.pt --out out ";

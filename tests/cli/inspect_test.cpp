@@ -41,13 +41,14 @@ TEST(Inspect, ShowsARunOfRecoveryAndItsFiles) {
 TEST(Inspect, ShowsTrainingExportsAndSweeps) {
   const Cli cli;
   cli.write("data.csv", training_table(100));
-  ASSERT_EQ(
-      cli.run("train data.csv --preset paper --target y --drop kind --hidden 4 --epochs 3 --out m --quiet").code,
-      0);
+  ASSERT_EQ(cli.run("train data.csv --preset paper --target y --drop kind --hidden 4 --epochs 3 "
+                    "--out m --quiet")
+                .code,
+            0);
   expect_words(cli.run("inspect m"), {"UDV ", "regression", "U.weight", "stable rank",
-                                      "effective rank", "history.csv", "3 rows of 8", "run.json"});
+                                      "effective rank", "history.csv", "3 rows of 11", "run.json"});
   expect_words(cli.run("inspect m/history.csv"),
-               {"rows               3", "columns            8", "epoch", "train_loss"});
+               {"rows               3", "columns            11", "epoch", "train_loss"});
   ASSERT_EQ(cli.run("export m --to onnx --out onnx --quiet").code, 0);
   expect_words(cli.run("inspect onnx/model.onnx"),
                {"written by         udv ", "opset              13", "features: F32 N x", "2 Gemm",

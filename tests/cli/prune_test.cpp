@@ -15,7 +15,8 @@ class PruneCommand : public ::testing::Test {
   PruneCommand() {
     cli_.write("data.csv", training_table(300));
     const Outcome outcome = cli_.run(
-        "train data.csv --preset paper --target y --drop kind --encoding onehot --hidden 8 --epochs 80 --lr 0.02 "
+        "train data.csv --preset paper --target y --drop kind --encoding onehot --hidden 8 "
+        "--epochs 80 --lr 0.02 "
         "--out m --quiet");
     EXPECT_EQ(outcome.code, 0) << outcome;
   }
@@ -68,7 +69,8 @@ TEST_F(PruneCommand, KeepsTheValidationMetricWithinADrop) {
 }
 
 TEST_F(PruneCommand, ComparesAndFinetunes) {
-  EXPECT_EQ(cli_.run("train data.csv --preset paper --target y --drop kind --encoding onehot --hidden 8 --variant "
+  EXPECT_EQ(cli_.run("train data.csv --preset paper --target y --drop kind --encoding onehot "
+                     "--hidden 8 --variant "
                      "UV --epochs 20 --out uv --quiet")
                 .code,
             0);

@@ -41,7 +41,7 @@ TEST(SweepCommand, RunsEveryCellOnceAndPrintsTheTable) {
   const Json run = cli.run_json();
   EXPECT_EQ(run["format"], 1);
   EXPECT_EQ(run["config"]["variants"], "UDV,UV");
-  EXPECT_EQ(run["files"], (Json{"results.csv", "sweep.toml"}));
+  EXPECT_EQ(run["files"], (Json{"model.safetensors", "results.csv", "sweep.toml"}));
   for (const char* word : {"adam", "mbgd", "UDV", "paper", "1.304e-03", "*", "24 of them now"})
     EXPECT_NE(outcome.out.find(word), std::string::npos) << word << outcome;
   const Outcome again = cli.run("sweep sweep.toml --out out");

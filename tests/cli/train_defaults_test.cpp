@@ -9,7 +9,8 @@ namespace {
 TEST(TrainDefaults, PredictValuesInTheUnitsOfTheUser) {
   const Cli cli;
   cli.write("data.csv", training_table(300));
-  const Outcome outcome = cli.run("train data.csv --target y --drop kind --out out --max-steps 600");
+  const Outcome outcome =
+      cli.run("train data.csv --target y --drop kind --out out --max-steps 600");
   ASSERT_EQ(outcome.code, 0) << outcome;
   const Json run = cli.run_json();
   EXPECT_EQ(run["rows"], 216);
@@ -26,7 +27,8 @@ TEST(TrainDefaults, PredictValuesInTheUnitsOfTheUser) {
 TEST(TrainDefaults, FindClassesAndWriteAllProbabilities) {
   const Cli cli;
   cli.write("data.csv", training_table(300));
-  const Outcome outcome = cli.run("train data.csv --target kind --drop y --out out --max-steps 500");
+  const Outcome outcome =
+      cli.run("train data.csv --target kind --drop y --out out --max-steps 500");
   ASSERT_EQ(outcome.code, 0) << outcome;
   EXPECT_NE(outcome.out.find("the target has words; --task overrules"), std::string::npos);
   const Json run = cli.run_json();
@@ -52,10 +54,11 @@ TEST(TrainDefaults, TakeSeveralTargets) {
 TEST(TrainDefaults, SeveralHiddenLayersGoThroughFiles) {
   const Cli cli;
   cli.write("data.csv", training_table(200));
-  ASSERT_EQ(cli.run("train data.csv --target y --drop kind --hidden 24,12 --out out --max-steps 200 "
-                    "--quiet")
-                .code,
-            0);
+  ASSERT_EQ(
+      cli.run("train data.csv --target y --drop kind --hidden 24,12 --out out --max-steps 200 "
+              "--quiet")
+          .code,
+      0);
   const auto model = net::read_model<double>(cli.path("out/model.safetensors"));
   EXPECT_EQ(model.network.sizes().deeper, std::vector<Index>{12});
   EXPECT_EQ(cli.run("evaluate out data.csv --out e --quiet").code, 0);
@@ -65,9 +68,11 @@ TEST(TrainDefaults, SeveralHiddenLayersGoThroughFiles) {
 TEST(TrainDefaults, ResumeToTheSameBytes) {
   const Cli cli;
   cli.write("data.csv", training_table(400));
-  const std::string flags = "train data.csv --target y --drop kind --quiet --variant UDV-ReLU ";
+  const std::string flags =
+      "train data.csv --target y --drop kind --quiet --variant UDV-ReLU "
+      "--lr 0.0005 --max-steps 20000 ";
   EXPECT_EQ(cli.run(flags + "--out whole").code, 0);
-  EXPECT_EQ(cli.run(flags + "--out out --time-limit 0.05").code, 4);
+  EXPECT_EQ(cli.run(flags + "--out out --time-limit 0.1").code, 4);
   EXPECT_EQ(cli.run(flags + "--out out --resume").code, 0);
   EXPECT_EQ(cli.text("out/model.safetensors"), cli.text("whole/model.safetensors"));
 }
@@ -87,8 +92,9 @@ TEST(TrainDefaults, WarnWhereTheNetworkIsOfNoUse) {
   std::string table = "a,y\n";
   for (int i = 0; i < 120; ++i) table += fmt::format("{},{}\n", random.normal(), random.normal());
   cli.write("data.csv", table);
-  const Outcome outcome = cli.run("train data.csv --target y --out out --average off --lr 3 "
-                                  "--validation-share 0 --max-steps 60 --quiet");
+  const Outcome outcome = cli.run(
+      "train data.csv --target y --out out --average off --lr 0.5 "
+      "--validation-share 0 --max-steps 3000 --quiet");
   EXPECT_EQ(outcome.code, 0) << outcome;
   EXPECT_NE(outcome.err.find("no better than predicting the mean"), std::string::npos) << outcome;
 }

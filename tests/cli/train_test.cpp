@@ -10,7 +10,8 @@ namespace udv::cli {
 namespace {
 
 Outcome train(const Cli& cli, const std::string& flags = "", const std::string& out = "out") {
-  return cli.run("train data.csv --preset paper --target y --drop kind --quiet --out " + out + " " + flags);
+  return cli.run("train data.csv --preset paper --target y --drop kind --quiet --out " + out + " " +
+                 flags);
 }
 
 TEST(Train, WritesARunAModelAndItsHistory) {
@@ -51,7 +52,8 @@ TEST(Train, TrainsEveryVariant) {
 TEST(Train, LearnsClassesFromATable) {
   const Cli cli;
   cli.write("data.csv", training_table(300));
-  EXPECT_EQ(cli.run("train data.csv --preset paper --target kind --drop y --task classification --bias --lr 0.05 "
+  EXPECT_EQ(cli.run("train data.csv --preset paper --target kind --drop y --task classification "
+                    "--bias --lr 0.05 "
                     "--epochs 150 --out out --quiet")
                 .code,
             0);
@@ -78,7 +80,8 @@ TEST(Train, InterruptedGoesOnToTheSameBytes) {
   const std::string flags = "--epochs 20000 --batch 8";
   EXPECT_EQ(train(cli, flags, "whole").code, 0);
   const double seconds = cli.run_json("whole")["seconds"];
-  auto process = cli.start("train data.csv --preset paper --target y --drop kind --quiet --out out " + flags);
+  auto process =
+      cli.start("train data.csv --preset paper --target y --drop kind --quiet --out out " + flags);
   std::this_thread::sleep_for(std::chrono::duration<double>(0.4 * seconds + 0.05));
   process->send(SIGINT);
   const Outcome stopped = process->wait();
@@ -148,19 +151,26 @@ TEST(Train, TakesArraysAndImages) {
   for (size_t i = 0; i < 40; ++i) labels[i] = static_cast<double>(i % 2);
   cli.write("x.npy", io::npy_bytes({40, 6}, X.data()));
   cli.write("labels.npy", io::npy_bytes({40}, labels.data()));
-  EXPECT_EQ(cli.run("train x.npy --preset paper --targets labels.npy --epochs 2 --out a --quiet").code, 0);
+  EXPECT_EQ(
+      cli.run("train x.npy --preset paper --targets labels.npy --epochs 2 --out a --quiet").code,
+      0);
   EXPECT_EQ(cli.run_json("a")["task"], "classification");
-  EXPECT_EQ(cli.run("train x.npy --preset paper --targets labels.npy --task regression --epochs 2 --out b "
-                    "--quiet")
-                .code,
-            0);
+  EXPECT_EQ(
+      cli.run(
+             "train x.npy --preset paper --targets labels.npy --task regression --epochs 2 --out b "
+             "--quiet")
+          .code,
+      0);
   EXPECT_EQ(cli.run_json("b")["task"], "regression");
   cli.write("train-images-idx3-ubyte",
             io::bytes_of_hex("00000803000000280000000100000002") + std::string(80, '\x7f'));
   std::string classes = io::bytes_of_hex("0000080100000028");
   for (int i = 0; i < 40; ++i) classes += static_cast<char>(i % 3);
   cli.write("train-labels-idx1-ubyte", classes);
-  EXPECT_EQ(cli.run("train train-images-idx3-ubyte --preset paper --epochs 2 --out c --quiet --batch 8").code, 0);
+  EXPECT_EQ(
+      cli.run("train train-images-idx3-ubyte --preset paper --epochs 2 --out c --quiet --batch 8")
+          .code,
+      0);
   EXPECT_EQ(cli.run_json("c")["outputs"], 3);
   EXPECT_EQ(cli.run("train . --preset paper --epochs 2 --out d --quiet --batch 8").code, 0);
 }
@@ -214,7 +224,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"FewerRowsThanABatch", "train few.csv --preset paper --target y", 3,
             "2 training rows found, at least one batch of 32 expected"},
         Bad{"OneClass", "train one.csv --target y --task classification", 3, "one class only"},
-        Bad{"OneLabel", "train x.npy --preset paper --targets same-labels.npy --batch 1", 3, "one class only"},
+        Bad{"OneLabel", "train x.npy --preset paper --targets same-labels.npy --batch 1", 3,
+            "one class only"},
         Bad{"NanInArray", "train nan.npy --targets labels.npy", 3,
             "nan.npy: value 1 of row 3 is not finite"},
         Bad{"NegativeLabel", "train x.npy --preset paper --targets labels.npy", 3,
@@ -227,7 +238,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"NoModel", "predict junk.safetensors data.csv", 3, "safetensors"},
         Bad{"BadHidden", "train data.csv --preset paper --target y --hidden x", 2, "--hidden"},
         Bad{"BadRate", "train data.csv --preset paper --target y --lr -1", 2, "--lr"},
-        Bad{"BadShare", "train data.csv --preset paper --target y --test-share 1.5", 3, "test share 1.5"}),
+        Bad{"BadShare", "train data.csv --preset paper --target y --test-share 1.5", 3,
+            "test share 1.5"}),
     [](const auto& instance) { return instance.param.name; });
 
 TEST(Train, StoppedWithinTheFirstEpochHasNoLoss) {
@@ -263,8 +275,8 @@ TEST(Train, RefusesADamagedCheckpointAndOtherData) {
 TEST(Train, TwoSignalsAtOnceAreOneWish) {
   const Cli cli;
   cli.write("data.csv", training_table(400));
-  auto process =
-      cli.start("train data.csv --preset paper --target y --drop kind --quiet --out out --epochs 1000000");
+  auto process = cli.start(
+      "train data.csv --preset paper --target y --drop kind --quiet --out out --epochs 1000000");
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   process->send(SIGINT);
   process->send(SIGTERM);
@@ -278,7 +290,8 @@ TEST(Train, TakesLatin1ForWhatItIs) {
   const char* const colours[] = {"gr\xfcn", "r\xf6t", "wei\xdf"};
   for (int i = 0; i < 90; ++i) table += fmt::format("{},{}\n", colours[i % 3], i % 3);
   cli.write("data.csv", table);
-  EXPECT_EQ(cli.run("train data.csv --preset paper --target y --encoding onehot --epochs 60 --lr 0.05 --out out "
+  EXPECT_EQ(cli.run("train data.csv --preset paper --target y --encoding onehot --epochs 60 --lr "
+                    "0.05 --out out "
                     "--quiet")
                 .code,
             0);
@@ -293,7 +306,8 @@ TEST(Train, AColumnWithoutWordsSaysNothing) {
   cli.write("data.csv", table + "1,q,1\n");
   cli.write("rest.csv", "a,b,y\n1,q,1\n2,z,2\n");
   const Outcome outcome = cli.run(
-      "train data.csv --preset paper --target y --encoding onehot --missing mean --split-seed 4 --epochs 2 --out "
+      "train data.csv --preset paper --target y --encoding onehot --missing mean --split-seed 4 "
+      "--epochs 2 --out "
       "out --quiet");
   EXPECT_EQ(outcome.code, 0) << outcome;
   EXPECT_EQ(cli.run("predict out rest.csv --out p --quiet").code, 0);
@@ -317,7 +331,9 @@ TEST(Predict, NamesARowThatLeavesAllNumbers) {
   const Cli cli;
   cli.write("data.csv", "a,y\n1,2\n2,3\n3,4\n4,5\n5,6\n");
   cli.write("huge.csv", "a\n1\n1.7e308\n");
-  EXPECT_EQ(cli.run("train data.csv --preset paper --target y --epochs 9 --batch 2 --lr 1 --out out --quiet").code,
+  EXPECT_EQ(cli.run("train data.csv --preset paper --target y --epochs 9 --batch 2 --lr 1 --out "
+                    "out --quiet")
+                .code,
             0);
   const Outcome outcome = cli.run("predict out huge.csv --out p");
   EXPECT_EQ(outcome.code, 3);

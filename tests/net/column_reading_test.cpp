@@ -95,14 +95,14 @@ TEST_F(Tables, SayManyConstantColumnsInOneLine) {
   for (int i = 0; i < 12; ++i) header += message("c", i, ","), row += "7,";
   fit(header + "x,y\n" + row + "1,2\n" + row + "2,3\n");
   ASSERT_EQ(notes_.size(), 1u);
-  EXPECT_EQ(notes_[0],
-            "columns 'c0', 'c1', 'c2', 'c3', 'c4' and 7 more are constant: left out");
+  EXPECT_EQ(notes_[0], "columns 'c0', 'c1', 'c2', 'c3', 'c4' and 7 more are constant: left out");
 }
 
 TEST_F(Tables, FindTheTask) {
   const auto task_of = [&](const std::string& values) {
     std::string text = "x,y\n";
-    for (int i = 0; i < 40; ++i) text += message(i, ",", values[static_cast<size_t>(i) % values.size()], "\n");
+    for (int i = 0; i < 40; ++i)
+      text += message(i, ",", values[static_cast<size_t>(i) % values.size()], "\n");
     const io::TextTable table(folder_.write("u.csv", text));
     return find_task(table, "y").task;
   };

@@ -103,8 +103,9 @@ TEST_F(Defaults, TrainEveryVariantAndSeveralHiddenLayers) {
   EXPECT_EQ(to_string(result.network.sizes()), "4-32-16-1");
   EXPECT_LT(result.test_loss, 0.05);
   deep.variant = "UDV";
-  EXPECT_NE(error_of([&] { train(training_, validation_, test_, deep); }).find("with ReLU expected"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of([&] { train(training_, validation_, test_, deep); }).find("with ReLU expected"),
+      std::string::npos);
 }
 
 TEST_F(Defaults, CrossValidateFewRows) {
@@ -167,9 +168,8 @@ TEST(ConstantFeature, LiesInTheBallOfTheFirstLayer) {
     network.project();
     const auto U = network.at(*network.find("U.weight"));
     const auto b = network.at(*network.find("U.bias"));
-    const double norm = variant == std::string("UDV")
-                            ? std::sqrt(U.squaredNorm() + b.squaredNorm())
-                            : std::hypot(U.row(1).norm(), b(0, 1));
+    const double norm = variant == std::string("UDV") ? std::sqrt(U.squaredNorm() + b.squaredNorm())
+                                                      : std::hypot(U.row(1).norm(), b(0, 1));
     EXPECT_NEAR(norm, 1, 1e-12) << variant;
     EXPECT_EQ(network.find("V.bias"), nullptr);
   }
@@ -189,8 +189,8 @@ TEST(Rotation, ChangesCoordinatesAndNothingElse) {
 }
 
 TEST(Rotation, FindsTheFactors) {
-  const RowMatrix<double> X = 3 * random_rows(80, 3, 1) * random_rows(3, 400, 2) +
-                              random_rows(80, 400, 3);
+  const RowMatrix<double> X =
+      3 * random_rows(80, 3, 1) * random_rows(3, 400, 2) + random_rows(80, 400, 3);
   EXPECT_EQ(Rotation<double>(X).num_signals(), 3);
   EXPECT_EQ(Rotation<double>(random_rows(80, 400, 4)).num_signals(), 0);
 }

@@ -17,10 +17,10 @@ namespace udv::net {
 struct UDV_EXPORT DataOptions {
   DataOptions() { table.encoding = table.target_scaling = "auto"; }
 
-  TableOptions table;         ///< its task is found by `task`
+  TableOptions table;  ///< its task is found by `task`
   /// regression, classification; auto: classes for images, labels, words and few whole numbers
   std::string task = "auto";
-  std::string targets;        ///< file with the targets of a file of features (.npy)
+  std::string targets;           ///< file with the targets of a file of features (.npy)
   std::string scaling = "auto";  ///< auto: robust, 1/255 for images
   std::string test;              ///< file with the test part, instead of a share
   double test_share = 0.2;

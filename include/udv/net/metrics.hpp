@@ -20,7 +20,7 @@ struct UDV_EXPORT Metrics {
 
   // Classification.
   double accuracy = 0, log_loss = 0, balanced_accuracy = 0;
-  RowMatrix<Index> confusion;             ///< true class x predicted class; empty above 1,000 classes
+  RowMatrix<Index> confusion;  ///< true class x predicted class; empty above 1,000 classes
   std::vector<double> precision, recall;  ///< of each class; nan where it does not occur
   std::vector<Index> support;             ///< rows of each class
 

@@ -39,7 +39,7 @@ struct UDV_EXPORT ParameterBlock {
   Index rows = 0, cols = 0, offset = 0;
   Constraint constraint = Constraint::kFree;
   Neurons neurons = Neurons::kRows;  ///< hidden neurons are rows into, columns out of the middle
-  bool joined = false;  ///< a bias inside the constraint set of the weights before it
+  bool joined = false;               ///< a bias inside the constraint set of the weights before it
 
   Index size() const { return rows * cols; }
 };

@@ -15,11 +15,11 @@ struct UDV_EXPORT Predictions {
   Task task = Task::kRegression;
   /// n x c: values in the units of the target, or one score for each class.
   RowMatrix<double> outputs;
-  std::vector<Index> labels;             ///< n, classification: the most probable class
-  Vector<double> probabilities;          ///< n, classification: softmax of its score
+  std::vector<Index> labels;              ///< n, classification: the most probable class
+  Vector<double> probabilities;           ///< n, classification: softmax of its score
   RowMatrix<double> class_probabilities;  ///< n x c, classification: of every class
   std::vector<std::string> target_names;  ///< of the columns of a table; may be empty
-  std::vector<std::string> class_names;  ///< empty where the data had numbers only
+  std::vector<std::string> class_names;   ///< empty where the data had numbers only
 
   Index size() const { return outputs.rows(); }
   /// The name of a class, or its number as text where it has none.

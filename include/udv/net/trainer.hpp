@@ -83,16 +83,17 @@ UDV_EXPORT std::vector<std::string> metric_names();
 /// One line of history.csv: an epoch of the paper's training, else a look at the validation part.
 struct EpochRecord {
   Index epoch = 0;  ///< counted from 1
-  Index step = 0;   ///< steps so far
   double seconds = 0;
-  double train_loss = 0;  ///< mean over the batches since the last record, each before its step
-  double test_loss = 0;   ///< nan where the test part was not looked at
-  double test_accuracy = 0;        ///< share of right labels; 0 for regression
-  double validation_loss = 0;      ///< of the averaged weights; nan without a validation part
-  double validation_accuracy = 0;  ///< 0 for regression
+  double train_loss = 0;     ///< mean over the batches since the last record, each before its step
+  double test_loss = 0;      ///< nan where the test part was not looked at
+  double test_accuracy = 0;  ///< share of right labels; 0 for regression
   double learning_rate = 0;
   Index live_width = 0;
   double effective_rank = 0;  ///< of UD; nan where it was not computed
+  Index step = 0;             ///< steps so far
+  /// Of the averaged weights; nan without a validation part.
+  double validation_loss = std::numeric_limits<double>::quiet_NaN();
+  double validation_accuracy = 0;  ///< 0 for regression
 };
 
 /// Loss and accuracy on a data set.
@@ -144,13 +145,13 @@ struct TrainResult {
   Network<Real> network;
   std::vector<EpochRecord> history;
   TrainStop stop = TrainStop::kDone;
-  TrainOptions options;                     ///< resolved
+  TrainOptions options{};                   ///< resolved
   double test_loss = 0, test_accuracy = 0;  ///< paper: means over the last epochs
   double seconds = 0;
   Index steps = 0;
   Index best_step = 0;  ///< whose averaged weights were kept
   double validation = std::numeric_limits<double>::quiet_NaN();  ///< their objective; nan: none
-  Index folds = 0;      ///< of the cross-validation that found it; 0: a validation part, or none
+  Index folds = 0;         ///< of the cross-validation that found it; 0: a validation part, or none
   double temperature = 1;  ///< that the outputs were divided by, found on the validation part
 };
 

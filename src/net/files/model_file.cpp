@@ -44,8 +44,8 @@ std::vector<Index> hidden_widths(const io::SafetensorsFile& file) {
   const std::string& text = entry(file, "hidden");
   for (const std::string& word : comma_words(text)) {
     widths.push_back(-1);
-    require<IoError>(parse_all(word, widths.back()) && widths.back() >= 0, file.name(), ": hidden '",
-                     text, "' found in its metadata, whole numbers expected");
+    require<IoError>(parse_all(word, widths.back()) && widths.back() >= 0, file.name(),
+                     ": hidden '", text, "' found in its metadata, whole numbers expected");
   }
   require<IoError>(!widths.empty(), file.name(), ": hidden '", text,
                    "' found in its metadata, a whole number expected");
@@ -71,13 +71,15 @@ bool can_fit(const Variant& variant, const Sizes& sizes, Index stored) {
 template <typename Real>
 Network<Real> read_network(const io::SafetensorsFile& file) {
   const std::vector<Index> hidden = hidden_widths(file);
-  const Sizes sizes{number(file, "inputs"), hidden[0], number(file, "outputs"),
+  const Sizes sizes{number(file, "inputs"),
+                    hidden[0],
+                    number(file, "outputs"),
                     {hidden.begin() + 1, hidden.end()}};
   Index stored = 0;
   for (const io::Tensor& tensor : file.tensors()) stored += tensor.size();
   const Variant& variant = variant_named(entry(file, "variant"));
-  require<IoError>(can_fit(variant, sizes, stored), file.name(), ": sizes ",
-                   to_string(sizes), " in its metadata, but ", stored, " numbers in its tensors");
+  require<IoError>(can_fit(variant, sizes, stored), file.name(), ": sizes ", to_string(sizes),
+                   " in its metadata, but ", stored, " numbers in its tensors");
   const Index bias = number(file, "bias");
   require<IoError>(bias <= Bias::kConstant, file.name(), ": bias ", bias,
                    " found in its metadata, 0, 1 or 2 expected");
