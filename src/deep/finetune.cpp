@@ -30,7 +30,13 @@ bool has_balls(const std::string& variant) {
 FinetuneOptions FinetuneOptions::with_steps(Index pictures) const {
   FinetuneOptions o = *this;
   net::TrainOptions& t = o.training;
-  if (t.optimizer == "auto") t.optimizer = !frozen() && has_balls(t.variant) ? "relative" : "adam";
+  const bool paper = preset == "paper";
+  require(paper || preset == "auto", "finetune: preset '", preset,
+          "' found, auto or paper expected");
+  require(!paper || t.optimizer != "relative",
+          "preset paper found together with optimizer relative, which the paper does not have");
+  if (t.optimizer == "auto")
+    t.optimizer = !paper && !frozen() && has_balls(t.variant) ? "relative" : "adam";
   const bool relative = t.optimizer == "relative";
   require(!relative || (!frozen() && has_balls(t.variant)), "finetune: optimizer relative with ",
           t.variant, " found, a variant with balls and a network that learns expected");
