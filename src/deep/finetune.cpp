@@ -30,8 +30,12 @@ bool has_balls(const std::string& variant) {
 FinetuneOptions FinetuneOptions::with_steps(Index pictures) const {
   FinetuneOptions o = *this;
   net::TrainOptions& t = o.training;
-  const bool balls = has_balls(t.variant);
-  if (t.optimizer == "auto") t.optimizer = balls ? "relative" : "adam";
+  const bool paper = preset == "paper", balls = has_balls(t.variant);
+  require(paper || preset == "auto", "finetune: preset '", preset,
+          "' found, auto or paper expected");
+  require(!paper || t.optimizer != "relative",
+          "preset paper found together with optimizer relative, which the paper does not have");
+  if (t.optimizer == "auto") t.optimizer = !paper && balls ? "relative" : "adam";
   const bool relative = t.optimizer == "relative";
   require(!relative || balls, "finetune: optimizer relative with ", t.variant,
           " found, a variant with balls expected");

@@ -96,6 +96,10 @@ void describe(OptionTable& table, FinetuneOptions& o) {
   describe(table, o.training);
   table.remove({"shrink", "shrink-tail", "shrink-every", "preset", "average", "label-smoothing",
                 "balance", "metric", "max-steps"});
+  table
+      .add("preset", o.preset,
+           "paper: the paper's training, Adam at 0.001 with a cosine over the epochs")
+      .one_of({"auto", "paper"});
   table.find("lr")->word("auto", 0).help =
       "Learning rate of the head; auto: 2.3 / sqrt(steps) for relative, else 0.001";
   table.find("optimizer")->help = "auto, relative, " + plain_optimizers() +

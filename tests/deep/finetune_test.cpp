@@ -137,6 +137,10 @@ TEST(Finetune, StepsAreFoundWhereNobodyGivesThem) {
   EXPECT_EQ(whole.optimizer, "relative");
   EXPECT_NEAR(whole.learning_rate, 2.3 / std::sqrt(200.0), 1e-12);
   EXPECT_EQ(options.with_steps(1280).backbone_rate, 1e-3);
+  options.preset = "paper";
+  EXPECT_EQ(options.with_steps(1280).training.optimizer, "adam");
+  EXPECT_EQ(options.with_steps(1280).training.schedule.name, "cosine");
+  options.preset = "auto";
   options.training.variant = "UV";
   EXPECT_EQ(options.with_steps(1280).training.optimizer, "adam");
   EXPECT_EQ(options.with_steps(1280).training.learning_rate, 1e-3);

@@ -218,8 +218,8 @@ TEST(LanguageModel, CalibrationPredictsWhatCutsCost) {
   ASSERT_GT(predicted, 1e-3);
   model.set_adapter(pruning.keep(ranks));
   const double increase = model.loss(text, 8) - before;
-  EXPECT_GT(increase, 0.3 * predicted);
-  EXPECT_LT(increase, 3 * predicted);
+  EXPECT_GT(increase, 0.5 * predicted);
+  EXPECT_LT(increase, 2 * predicted);
 }
 
 TEST(LanguageModel, PartsOfABatchAndCheckpointingChangeNothing) {

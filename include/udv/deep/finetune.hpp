@@ -38,7 +38,8 @@ struct FinetuneOptions {
   std::string replace;   ///< blocks inside the built-in network: names of its layers
   std::string replace_variant = "UDV";
   Index replace_width = 0;
-  bool fuse = false;  ///< let TorchScript rewrite the backbone
+  bool fuse = false;            ///< let TorchScript rewrite the backbone
+  std::string preset = "auto";  ///< or paper: Adam at 1e-3 with a cosine over the epochs
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;
