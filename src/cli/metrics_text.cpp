@@ -26,9 +26,8 @@ void print_values(const net::Metrics& m, const net::Baseline* baseline) {
   print_fact("test error", fmt::format("RMSE {:.5g}, MAE {:.5g}, R2 {:.4f}", m.mean_rmse(),
                                        m.mean_mae(), m.mean_r2()));
   if (baseline)
-    print_fact("without a network",
-               fmt::format("RMSE {:.5g}, MAE {:.5g} (the mean of the training part)",
-                           baseline->mean_rmse(), baseline->mean_mae()));
+    print_fact("baseline", fmt::format("RMSE {:.5g}, MAE {:.5g} (the mean of the training part)",
+                                       baseline->mean_rmse(), baseline->mean_mae()));
 }
 
 void print_confusion(const net::Metrics& m, const std::vector<std::string>& names) {
@@ -50,9 +49,8 @@ void print_classes(const net::Metrics& m, const net::Baseline* baseline,
   print_fact("test accuracy",
              fmt::format("{:.2f} %, log loss {:.4f}", 100 * m.accuracy, m.log_loss));
   if (baseline)
-    print_fact("without a network",
-               fmt::format("{:.2f} % (always {})", 100 * baseline->accuracy,
-                           name_of(names, static_cast<size_t>(baseline->label))));
+    print_fact("baseline", fmt::format("{:.2f} % (always {})", 100 * baseline->accuracy,
+                                       name_of(names, static_cast<size_t>(baseline->label))));
   if (m.support.size() > kMostClasses) return;
   std::vector<std::vector<std::string>> rows;
   for (size_t k = 0; k < m.support.size(); ++k)

@@ -80,6 +80,7 @@ std::string choose_head(PreparedData<Real>& data, TrainOptions& options) {
   const bool use_linear = wide ? !(relu < margin(linear)) : linear < margin(relu);
   options.variant = use_linear ? "UDV" : "UDV-ReLU";
   if (options.variant != "UDV") return "";
+  if (options.hidden == 0) options.hidden = kRaceWidth;
   if (free) {
     for (Dataset<Real>* part : {&data.training, &data.validation, &data.test})
       part->X = unclipped(part->X, clip);

@@ -82,7 +82,7 @@ bool parse_styled(std::string_view field, NumberStyle style, double& value) {
     const char point = style == NumberStyle::kComma ? ',' : '.';
     const size_t end = std::min(text.rfind(point), text.size());
     if (!join_groups(text.substr(0, end), group, plain)) return false;
-    if (end < text.size()) plain += "." + std::string(text.substr(end + 1));
+    if (end < text.size()) plain.append(1, '.').append(text.substr(end + 1));
   }
   if (!io::parse_number(plain, value)) return false;
   if (negative) value = -value;

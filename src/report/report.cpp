@@ -42,6 +42,8 @@ std::vector<std::string> summary_of(const std::vector<RunView>& runs) {
   if (const auto residual = run.number("relative_residual"))
     text += fmt::format(", relative residual {:.2g}", *residual);
   if (const auto loss = run.number("test_loss")) text = fmt::format("Test loss {:.4g}", *loss);
+  if (const auto rmse = run.number("test_rmse"); rmse && run.run.contains("baseline"))
+    text = fmt::format("Test RMSE {:.5g}", *rmse);
   if (const auto accuracy = run.number("test_accuracy"))
     text += fmt::format(", test accuracy {:.2f} %", 100 * *accuracy);
   if (const auto rank = run.number("rank_99"))
