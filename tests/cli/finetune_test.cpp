@@ -51,7 +51,9 @@ TEST(Finetune, TrainsPrunesAndTestsABuiltInNetwork) {
   EXPECT_EQ(run["spectrum"].size(), 128u);
   EXPECT_EQ(lines_of(cli.text("out/history.csv")).size(), 4u);
   EXPECT_EQ(lines_of(cli.text("out/spectra.csv")).size(), 1u + 3 * 128);
-  EXPECT_EQ(lines_of(cli.text("out/curves.csv")).size(), 1u + 3 * 128);
+  const size_t points = lines_of(cli.text("out/curves.csv")).size();  // of neurons that live
+  EXPECT_LE(points, 1u + 3 * 128);
+  EXPECT_GT(points, 1u + 3 * 10);
   EXPECT_EQ(lines_of(cli.text("out/blocks.csv")).size(), 1u + 3 * 3);
   EXPECT_FALSE(cli.exists("out/checkpoint.bin"));
 
