@@ -43,7 +43,8 @@ void Classifier::make_head() {
   if (!variant.has_hidden()) o.hidden = 0;
   net::Network<float> head(
       variant, net::Sizes{network_->num_features(), o.hidden, data_.training.classes}, *o.bias);
-  initialise(head, o.initialisation, o.seed);
+  // A head that learns alone is started anew by its training.
+  initialise(head, o.initialisation == "relative" ? "pytorch" : o.initialisation, o.seed);
   set_head(head);
   fresh_head_ = true;
 }

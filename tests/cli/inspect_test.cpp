@@ -51,7 +51,7 @@ TEST(Inspect, ShowsTrainingExportsAndSweeps) {
                {"rows               3", "columns            11", "epoch", "train_loss"});
   ASSERT_EQ(cli.run("export m --to onnx --out onnx --quiet").code, 0);
   expect_words(cli.run("inspect onnx/model.onnx"),
-               {"written by         udv ", "opset              13", "features: F32 N x", "2 Gemm",
+               {"written by         udv ", "opset              13", "size: F32 N x", "2 Gemm",
                 "Mul", "U.weight", "V.weight", "README", "SVD, 99 %"});
   expect_words(cli.run("inspect onnx"), {"model.onnx", "ONNX model"});
   ASSERT_EQ(cli.run("export m --to csv --out csv --quiet").code, 0);

@@ -86,7 +86,7 @@ TEST(NetworkJobs, PruneNamesSettingsThatDoNotGoTogether) {
   EXPECT_THROW(prune(model, {}, options, session), OptionError);
   options.budget.max_drop = 0.1;
   EXPECT_EQ(error_of([&] { prune(model, {}, options, session); }),
-            "prune: max-drop, curve and finetune need data");
+            "prune: max-drop, curve, baseline and finetune need data");
   options.budget = {.rank = 2};
   options.ratio = 0.5;
   EXPECT_THROW(prune(model, {}, options, session), OptionError);

@@ -81,7 +81,8 @@ bool NoisyEntries<Scalar>::go_on_from(const EarlierAnswer& earlier,
   if (!possible()) return false;
   BayesStart start;
   if (earlier.Z.rank() > 0)
-    start.model = {earlier.Z, earlier.center, difference(earlier.biases, problem_.offsets().biases)};
+    start.model = {earlier.Z, earlier.center,
+                   difference(earlier.biases, problem_.offsets().biases)};
   return take_where_clear(start, outcome, facts);
 }
 
