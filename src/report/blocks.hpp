@@ -24,9 +24,9 @@ struct Series {
   std::vector<double> x, y;  ///< y may be NaN: a gap
   bool dash = false;
   bool step = false;
-  bool line = true;   ///< false: marks alone
-  int color = -1;     ///< -1: one of its own
-  std::string panel;  ///< a panel of its own below, with this title
+  bool line = true;     ///< false: marks alone
+  int color = -1;       ///< -1: one of its own
+  std::string panel{};  ///< a panel of its own below, with this title
 };
 
 struct Rule {

@@ -23,7 +23,7 @@ constexpr double kDefaultTolerance = std::max(1e-10, 80 * kEpsilon<Scalar>);
 template <typename Scalar>
 PreparedProblem<Scalar>::PreparedProblem(const BasicProblem<Scalar>& problem,
                                          const RecoverOptions& options)
-    : options_(options), used_{problem.op, {}}, given_(&problem.b) {
+    : options_(options), given_(&problem.b), used_{problem.op, {}} {
   if (options.holdout > 0) {
     given_ = nullptr;
     std::tie(used_, held_out_) = split(problem, options.holdout, options.seed);
