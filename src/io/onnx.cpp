@@ -116,9 +116,13 @@ void OnnxGraph::output(const std::string& name, Index width, OnnxType type) {
   outputs_ += wrapped(12, rows_of(name, width, type));
 }
 
+void OnnxGraph::value(const std::string& name, Index width, OnnxType type) {
+  values_ += wrapped(13, rows_of(name, width, type));
+}
+
 std::string OnnxGraph::model_bytes(const std::map<std::string, std::string>& metadata) const {
   const std::string graph =
-      nodes_ + ProtoMessage().text(2, name_).bytes() + constants_ + inputs_ + outputs_;
+      nodes_ + ProtoMessage().text(2, name_).bytes() + constants_ + inputs_ + outputs_ + values_;
   ProtoMessage model;
   model.whole(1, kIrVersion).text(2, "udv").text(3, version()).text(7, graph);
   model.message(8, ProtoMessage().text(1, "").whole(2, kOpset));

@@ -16,6 +16,7 @@ std::string add_number(const std::string& name, double fill, io::OnnxGraph& grap
   graph.ml_node("Imputer", {name}, name + ":filled",
                 {{"imputed_value_floats", std::vector<float>{static_cast<float>(fill)}},
                  {"replaced_value_float", std::numeric_limits<float>::quiet_NaN()}});
+  graph.value(name + ":filled", 1);
   return name + ":filled";
 }
 

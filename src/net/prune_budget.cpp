@@ -132,7 +132,15 @@ Index choose_rank(const std::string& name, const PruneBudget& budget, const Mode
 template <typename Real>
 TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real>& parts,
                              const RetrainOptions& how) {
-  TrainOptions options = TrainOptions::paper();
+  // The paper has no constant feature; the same steps without its preset.
+  const bool paper = !(network.biases() == Bias(Bias::kConstant));
+  TrainOptions options = paper ? TrainOptions::paper() : TrainOptions();
+  if (!paper) {
+    options.schedule.name = "cosine";
+    options.initialisation = "pytorch";
+    options.average = false;
+    options.smoothing = 0;
+  }
   options.variant = network.variant().name;
   options.optimizer = how.optimizer;
   options.learning_rate = how.learning_rate;

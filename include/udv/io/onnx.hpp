@@ -45,6 +45,9 @@ class UDV_EXPORT OnnxGraph {
   void input(const std::string& name, Index width, OnnxType type = OnnxType::kFloat);
   void output(const std::string& name, Index width, OnnxType type = OnnxType::kFloat);
 
+  /// What lies between two nodes, for checkers that do not find its type themselves.
+  void value(const std::string& name, Index width, OnnxType type = OnnxType::kFloat);
+
   /// The bytes of an .onnx file.
   std::string model_bytes(const std::map<std::string, std::string>& metadata) const;
 
@@ -53,7 +56,7 @@ class UDV_EXPORT OnnxGraph {
                 const std::vector<std::string>& inputs, const std::string& output,
                 const OnnxAttributes& attributes);
 
-  std::string name_, constants_, nodes_, inputs_, outputs_;
+  std::string name_, constants_, nodes_, inputs_, outputs_, values_;
   int count_ = 0;
   bool uses_ml_ = false;
 };
