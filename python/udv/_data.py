@@ -30,6 +30,14 @@ def is_path(value) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
+def optional_path(value, name: str) -> str:
+    if value is None:
+        return ""
+    if not is_path(value):
+        raise TypeError(f"{name}: {type(value).__name__} found, a path expected beside a path")
+    return os.fspath(value)
+
+
 def is_frame(value) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, pandas.DataFrame)

@@ -243,7 +243,7 @@ def prune(model, X=None, y=None, *, targets=None, compare=None, callback=None, p
     options = {name: value for name, value in options.items() if value is not None}
     watch = watcher(callback, progress)
     if _data.is_path(model):
-        given = [_optional_path(value, name) for value, name in
+        given = [_data.optional_path(value, name) for value, name in
                  ((X, "X"), (targets, "targets"), (compare, "compare"))]
         result, warned, notices = _udv.prune_file(os.fspath(model), *given, options, watch)
         classes = None
@@ -260,14 +260,6 @@ def prune(model, X=None, y=None, *, targets=None, compare=None, callback=None, p
     report(result["outcome"], "pruning stopped short of its goal", warned, notices)
     smaller = result.pop("model", None)
     return result if smaller is None else Model(smaller, classes=classes, pruning=result)
-
-
-def _optional_path(value, name: str) -> str:
-    if value is None:
-        return ""
-    if not _data.is_path(value):
-        raise TypeError(f"{name}: {type(value).__name__} found, a path expected beside a path")
-    return os.fspath(value)
 
 
 @job("export", hidden=("model", "resume", "time_limit", "seed", "threads"))

@@ -78,7 +78,7 @@ def complete(X, *, row=None, column=None, value=None, weight=None, std=None, tes
     if _data.is_path(X):
         options = _given({**options, "row": row, "column": column, "value": value,
                           "weight": weight, "std": std, "shape": shape})
-        answer, warned, notices = _udv.complete_file(os.fspath(X), _path(test, "test"), options,
+        answer, warned, notices = _udv.complete_file(os.fspath(X), _data.optional_path(test, "test"), options,
                                                      watch)
         _report(answer, warned, notices)
         return Recovery(answer, "complete")
@@ -96,14 +96,6 @@ def complete(X, *, row=None, column=None, value=None, weight=None, std=None, tes
                                             _data.texts(table.columns), options, watch)
     _report(answer, warned, notices)
     return Recovery(answer, "complete", table)
-
-
-def _path(value, name: str) -> str:
-    if value is None:
-        return ""
-    if not _data.is_path(value):
-        raise TypeError(f"{name}: {type(value).__name__} found, a path expected beside a path")
-    return os.fspath(value)
 
 
 def _values(b, count: int, name: str = "b"):
@@ -167,7 +159,7 @@ def sense(A, b, *, shape=None, symmetric=None, callback=None, progress=False,
     watch = watcher(callback, progress)
     if _data.is_path(A):
         options = _given({**options, "shape": shape})
-        answer, warned, notices = _udv.sense_files(os.fspath(A), _path(b, "b"), options, watch)
+        answer, warned, notices = _udv.sense_files(os.fspath(A), _data.optional_path(b, "b"), options, watch)
     elif _is_operator(A):
         if shape is None:
             raise ValueError("shape: nothing found, (rows, columns) of X expected beside an "
@@ -265,7 +257,7 @@ def ptychography(images, setup, *, callback=None, progress=False, **options) -> 
     watch = watcher(callback, progress)
     if _data.is_path(images):
         answer, warned, notices, image, pupil, figures = _udv.ptychography_files(
-            os.fspath(images), _path(setup, "setup"), options, watch)
+            os.fspath(images), _data.optional_path(setup, "setup"), options, watch)
     else:
         if not isinstance(setup, dict):
             raise TypeError(f"setup: {type(setup).__name__} found, a dict expected beside an array")

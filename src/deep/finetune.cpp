@@ -7,6 +7,7 @@
 #include "core/require.hpp"
 #include "deep/finetune_run.hpp"
 #include "deep/runtime.hpp"
+#include "udv/deep/optimizer.hpp"
 
 namespace udv::deep {
 
@@ -15,22 +16,14 @@ using torch::Tensor;
 namespace {
 
 constexpr double kPlainRate = 1e-3;
-constexpr double kRelativeRate = 2.3, kStrongRate = 7;  // over sqrt(steps)
-
-bool has_balls(const std::string& variant) {
-  const auto& layers = net::variant_named(variant).layers;
-  return std::any_of(layers.begin(), layers.end(), [](const net::LayerSpec& layer) {
-    return layer.constraint == net::Constraint::kBall ||
-           layer.constraint == net::Constraint::kNeuronBalls;
-  });
-}
+constexpr double kRelativeRate = 2.3;  // over sqrt(steps)
 
 }  // namespace
 
 FinetuneOptions FinetuneOptions::with_steps(Index pictures) const {
   FinetuneOptions o = *this;
   net::TrainOptions& t = o.training;
-  const bool paper = preset == "paper", balls = has_balls(t.variant);
+  const bool paper = preset == "paper", balls = net::variant_named(t.variant).has_balls();
   require(paper || preset == "auto", "finetune: preset '", preset,
           "' found, auto or paper expected");
   require(!paper || t.optimizer != "relative",
@@ -42,20 +35,19 @@ FinetuneOptions FinetuneOptions::with_steps(Index pictures) const {
   require(!t.is_strong() || (relative && frozen()),
           "finetune: bias-to-low-rank strong found, a frozen backbone and a variant with balls "
           "expected");
-  const Index batch = t.batch > 0 ? t.batch : std::max<Index>(1, pictures);
-  const Index steps = std::max<Index>(1, t.epochs * ((pictures + batch - 1) / batch));
-  if (t.schedule.name == "auto") t.schedule.name = relative ? "cosine-step" : "cosine";
-  const double rate =
-      (t.is_strong() ? kStrongRate : kRelativeRate) / std::sqrt(static_cast<double>(steps));
-  if (t.learning_rate == 0) t.learning_rate = relative ? rate : kPlainRate;
-  if (o.backbone_rate == 0) o.backbone_rate = relative ? kPlainRate : t.learning_rate;
-  if (relative && frozen()) {  // the head learns alone, as `train` has it
-    t.preset = "auto";
-    t.initialisation = "relative";
-    t.moments = t.is_strong() ? "feature" : "entry";
-    t.average = false;
-    t.max_steps = steps;
+  if (relative && frozen()) {  // the head learns alone: everything as `train` has it
+    t.preset = t.initialisation = t.moments = "auto";
+    t.average.reset();
+    t.smoothing = -1;
+    t = t.resolved({net::Task::kClassification, pictures});
+    return o;
   }
+  const Index batch = t.batch > 0 ? t.batch : std::max<Index>(1, pictures);
+  const Index steps = t.epochs * ((pictures + batch - 1) / batch);
+  if (t.schedule.name == "auto") t.schedule.name = relative ? "cosine-step" : "cosine";
+  if (t.learning_rate == 0)
+    t.learning_rate = relative ? relative_rate(kRelativeRate, steps) : kPlainRate;
+  if (o.backbone_rate == 0) o.backbone_rate = relative ? kPlainRate : t.learning_rate;
   return o;
 }
 

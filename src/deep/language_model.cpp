@@ -118,9 +118,9 @@ LanguageModel::~LanguageModel() = default;
 LanguageModel::LanguageModel(LanguageModel&&) noexcept = default;
 
 LanguageModel LanguageModel::random(const LlamaConfig& config, const Placement& placement,
-                                    double deviation) {
+                                    double deviation, std::uint64_t seed) {
   auto parts = std::make_unique<Parts>(config, placement);
-  parts->model.randomise(deviation);
+  parts->model.randomise(deviation, seed);
   return LanguageModel(std::move(parts));
 }
 

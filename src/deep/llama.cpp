@@ -155,8 +155,9 @@ void Llama::make_angles(Index length) const {
   sines_ = angles.sin().to(embedding_.options());
 }
 
-void Llama::randomise(double deviation) {
+void Llama::randomise(double deviation, std::uint64_t seed) {
   const torch::NoGradGuard no_grad;
+  torch::manual_seed(seed);
   for (auto& [name, values] : arrays())
     values.dim() == 1 ? values.fill_(1) : values.normal_(0, deviation);
 }

@@ -5,6 +5,7 @@
 
 #include "core/require.hpp"
 #include "udv/deep/language_model.hpp"
+#include "udv/deep/optimizer.hpp"
 
 namespace udv::deep {
 namespace {
@@ -63,10 +64,9 @@ LoraOptions LoraOptions::resolved(Index steps) const {
           " found, lora-udv expected: steps are measured by its balls");
   if (is_auto(o.schedule.name)) o.schedule.name = paper ? "cosine" : "cosine-step";
   if (o.learning_rate == 0)
-    o.learning_rate =
-        paper      ? kPaperRate
-        : relative ? kRelativeRate / std::sqrt(static_cast<double>(std::max<Index>(1, steps)))
-                   : kPlainRate;
+    o.learning_rate = paper      ? kPaperRate
+                      : relative ? relative_rate(kRelativeRate, steps)
+                                 : kPlainRate;
   AdapterOptions& a = o.adapter;
   if (a.modules.empty())
     a.modules = paper ? std::vector<std::string>{"q", "v"} : std::vector<std::string>{"all"};

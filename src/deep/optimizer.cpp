@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/deep/optimizer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/require.hpp"
@@ -14,6 +15,7 @@ using torch::Tensor;
 using Tensors = std::vector<Tensor>;
 
 constexpr double kRelativeEpsilon = 1e-12;  // gradients may be small, whatever the loss is
+constexpr double kLargestRelativeRate = 0.3;
 
 bool is_half(const Tensor& values) {
   return values.scalar_type() == torch::kBFloat16 || values.scalar_type() == torch::kFloat16;
@@ -186,13 +188,17 @@ void Optimizer::load_state(const Tensors& state) {
   publish();
 }
 
+double relative_rate(double factor, Index steps) {
+  return std::min(kLargestRelativeRate, factor / std::sqrt(static_cast<double>(steps)));
+}
+
 std::vector<StepMeasure> step_measures(const UDVLinearImpl& block) {
   std::vector<StepMeasure> measures;
   for (const UDVLinearImpl::Array& array : block.arrays()) {
     const net::ParameterBlock& b = array.block;
     StepMeasure measure;
     if (b.kind == net::LayerKind::kDiagonal) measure.kind = StepMeasure::kMean;
-    if (b.constraint == net::Constraint::kBall || b.constraint == net::Constraint::kNeuronBalls) {
+    if (net::is_ball(b.constraint)) {
       const bool neurons = b.constraint == net::Constraint::kNeuronBalls;
       const Index balls = !neurons ? 1 : b.neurons == net::Neurons::kRows ? b.rows : b.cols;
       measure = {StepMeasure::kEntries, static_cast<double>(b.size() / balls)};

@@ -30,18 +30,11 @@ bool has_keys(const CompleteData& data) {
   return !data.row_keys.empty() || !data.col_keys.empty();
 }
 
-io::EntriesOptions reader_options(const CompleteOptions& options) {
-  io::EntriesOptions how;
+io::EntriesOptions entries_options(const CompleteOptions& options) {
+  io::EntriesOptions how = reader_options(options.input);
   how.base = options.base;
   how.symmetric = options.symmetric != Symmetry::kOff;
   if (options.shape) std::tie(how.rows, how.cols) = *options.shape;
-  const TableInput& input = options.input;
-  how.layout = input.layout;
-  how.row = input.row;
-  how.column = input.column;
-  how.value = input.value;
-  how.weight = input.weight;
-  how.std = input.std;
   return how;
 }
 
@@ -93,7 +86,7 @@ void read_keyed_test(const io::EntriesOptions& options, CompleteTask& task) {
 }
 
 void read_test(const CompleteOptions& options, CompleteTask& task) {
-  io::EntriesOptions how = reader_options(options);
+  io::EntriesOptions how = entries_options(options);
   how.weight = how.std = "";  // every test entry counts alike
   const CompleteData& data = task.data;
   const bool by_place = is_array(task.names.test);
@@ -149,10 +142,10 @@ CompleteTask read_task(const CompleteInput& input, const CompleteOptions& option
   task.output = options.output;
   check_other_file(options.output.fill, input.file);
   if (!input.from.empty()) {
-    read_more(input, reader_options(options), task);
+    read_more(input, entries_options(options), task);
     return task;
   }
-  io::EntriesFile file = read_with_bar(input.file, reader_options(options), session.listener());
+  io::EntriesFile file = read_with_bar(input.file, entries_options(options), session.listener());
   task.inputs = {std::filesystem::absolute(input.file).string()};
   task.data.entries = std::move(file.entries);
   task.data.index_base = file.base;

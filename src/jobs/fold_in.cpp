@@ -29,14 +29,8 @@ struct NewRows {
   std::vector<std::string> warnings;
 };
 
-io::EntriesOptions reader_options(const TableInput& input, const NewRows& rows) {
-  io::EntriesOptions how;
-  how.layout = input.layout;
-  how.row = input.row;
-  how.column = input.column;
-  how.value = input.value;
-  how.weight = input.weight;
-  how.std = input.std;
+io::EntriesOptions entries_options(const TableInput& input, const NewRows& rows) {
+  io::EntriesOptions how = reader_options(input);
   how.known_cols = &rows.run.columns;
   how.cols = rows.run.answer.cols;
   how.keyed = true;
@@ -47,7 +41,7 @@ NewRows read_rows_and_run(const FoldInInput& input, const FoldInOptions& options
   NewRows rows;
   check_other_file(options.output.fill, input.file);
   rows.run = read_completion(input.run);
-  rows.file = io::read_entries_file(input.file, reader_options(options.input, rows));
+  rows.file = io::read_entries_file(input.file, entries_options(options.input, rows));
   rows.warnings = rows.file.warnings;
   const Index left_out = rows.file.left_out, all = left_out + rows.file.entries.size();
   if (left_out > 0)

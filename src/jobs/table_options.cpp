@@ -20,6 +20,17 @@ void describe(OptionTable& table, TableInput& o) {
   column("std", o.std, "Column of standard deviations s instead: weights 1/s^2");
 }
 
+io::EntriesOptions reader_options(const TableInput& input) {
+  io::EntriesOptions how;
+  how.layout = input.layout;
+  how.row = input.row;
+  how.column = input.column;
+  how.value = input.value;
+  how.weight = input.weight;
+  how.std = input.std;
+  return how;
+}
+
 void describe(OptionTable& table, TableOutput& o) {
   table.group("Tables");
   table.add("fill", o.fill, "Write the completed table: .csv, .tsv or .npy")

@@ -13,10 +13,6 @@ namespace {
 
 constexpr Index kStartRows = 2048;
 
-bool is_ball(Constraint constraint) {
-  return constraint == Constraint::kBall || constraint == Constraint::kNeuronBalls;
-}
-
 // Entries of one ball: of the whole array, or of one neuron.
 double ball_entries(const ParameterBlock& block, Index entries) {
   if (block.constraint != Constraint::kNeuronBalls) return static_cast<double>(entries);
@@ -111,11 +107,6 @@ void scale_deep(Network<Real>& network, const Start<Real>& start) {
 }
 
 }  // namespace
-
-bool has_balls(const Variant& variant) {
-  return std::any_of(variant.layers.begin(), variant.layers.end(),
-                     [](const LayerSpec& layer) { return is_ball(layer.constraint); });
-}
 
 template <typename Real>
 std::vector<StepSegment> relative_segments(const Network<Real>& network) {

@@ -35,7 +35,4 @@ template <typename Real>
 void initialise_relative(Network<Real>& network, const Dataset<Real>& training,
                          const LossSettings& loss, std::uint64_t seed);
 
-/// Does this variant have balls that steps can be measured by?
-bool has_balls(const Variant& variant);
-
 }  // namespace udv::net

@@ -79,8 +79,8 @@ TrainOptions with_defaults(TrainOptions o, const RunShape& shape) {
   const std::string unset = "auto";
   fill(o.variant, unset, std::string(o.is_strong() ? "UDV" : "UDV-ReLU"));
   const Variant& variant = variant_named(o.variant);
-  fill(o.optimizer, unset, std::string(has_balls(variant) ? "relative" : "adam"));
-  require(o.optimizer != "relative" || has_balls(variant), "optimizer relative with ", o.variant,
+  fill(o.optimizer, unset, std::string(variant.has_balls() ? "relative" : "adam"));
+  require(o.optimizer != "relative" || variant.has_balls(), "optimizer relative with ", o.variant,
           " found, a variant with balls expected");
   require(
       !o.is_strong() || o.optimizer == "relative",

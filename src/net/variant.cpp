@@ -31,6 +31,11 @@ bool Variant::has_hidden() const {
                        [](const auto& l) { return l.kind == LayerKind::kDense; }) > 1;
 }
 
+bool Variant::has_balls() const {
+  return std::any_of(layers.begin(), layers.end(),
+                     [](const auto& l) { return is_ball(l.constraint); });
+}
+
 const std::vector<Variant>& variants() {
   static const std::vector<Variant> all{
       {"UDV", {dense("U", kBall), diagonal(kNonnegative), dense("V", kBall)}},

@@ -65,7 +65,7 @@ deep::TextModel tiny_model() {
   c.head_dim = 4;
   c.vocabulary = 26;
   c.context = 16;
-  c.end = -1;
+  c.begin = c.end = -1;
   return {deep::LanguageModel::random(c, {}, 0.4), std::make_unique<Letters>(), "tiny"};
 }
 

@@ -92,7 +92,7 @@ class LanguageModel {
                                     const Placement& placement);
   /// Normal weights with this deviation, made on the device.
   static LanguageModel random(const text::LlamaConfig& config, const Placement& placement,
-                              double deviation = 0.02);
+                              double deviation = 0.02, std::uint64_t seed = 0);
   ~LanguageModel();
   LanguageModel(LanguageModel&&) noexcept;
 

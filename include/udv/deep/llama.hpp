@@ -60,7 +60,7 @@ class Llama {
   /// Weights that are not set yet, of the options' type and device. Throws InvalidArgument.
   Llama(const text::LlamaConfig& config, const torch::TensorOptions& options);
   /// All weights normal with this deviation, norms 1: for measurements of speed.
-  void randomise(double deviation = 0.02);
+  void randomise(double deviation = 0.02, std::uint64_t seed = 0);
 
   const text::LlamaConfig& config() const { return config_; }
   torch::Device device() const { return embedding_.device(); }

@@ -69,6 +69,10 @@ class Optimizer {
   double mu_product_ = 1;
 };
 
+/// The rate of relative steps that was measured to fall with the number of them: factor /
+/// sqrt(steps), and at most 0.3 of a ball in one step, however few there are.
+double relative_rate(double factor, Index steps);
+
 /// The measures of the arrays of a block, in their order: U and V by the entries of their balls, w
 /// by its mean, all others plain.
 std::vector<StepMeasure> step_measures(const UDVLinearImpl& block);

@@ -17,6 +17,9 @@ struct TableInput {
 };
 UDV_EXPORT void describe(OptionTable& table, TableInput& options);
 
+/// What the reader of entries is told of it.
+UDV_EXPORT io::EntriesOptions reader_options(const TableInput& input);
+
 /// What makes a column one of the best for a row.
 enum class RankBy {
   kMean,   ///< the prediction

@@ -14,6 +14,10 @@ enum class Constraint {
   kNonnegative,  ///< w >= 0
 };
 
+constexpr bool is_ball(Constraint constraint) {
+  return constraint == Constraint::kBall || constraint == Constraint::kNeuronBalls;
+}
+
 /// How the weights of one neuron lie in an array: as a row (weights into it) or as a column (out).
 enum class Neurons { kRows, kColumns };
 

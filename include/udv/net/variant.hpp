@@ -27,6 +27,7 @@ struct UDV_EXPORT Variant {
 
   bool has(LayerKind kind) const;
   bool has_hidden() const;  ///< more than one dense layer
+  bool has_balls() const;   ///< that steps can be measured by
 };
 
 /// All of them, in the order of the paper's tables. Adding one is one more entry.
