@@ -199,27 +199,31 @@ TEST(LanguageModel, SettingsThatNobodyGaveAreFound) {
   EXPECT_NE(error_of([&] { o.validate(); }).find("lora-udv expected"), std::string::npos);
 }
 
-// 1/2 |Cy^1/2 dW Cx^1/2|^2 is about what a small cut adds to the loss.
+// 1/2 |Cy^1/2 dW Cx^1/2|^2 is about what a small cut adds to the loss: within a factor of 2 over
+// some models.
 TEST(LanguageModel, CalibrationPredictsWhatCutsCost) {
-  LanguageModel model = tiny_model();
-  LoraOptions o = quick_options();
-  o.optimizer = "auto";
-  o.learning_rate = 0;
-  o.adapter.rank = 6;
-  o.epochs = 20;
-  const auto text = some_text(4000);
-  model.train(text, some_text(200, 1), o);
-  const double before = model.loss(text, 8);
-  const net::Calibration moments = model.calibrate(text, 500, 8);
-  ASSERT_EQ(moments.size(), 6U);
-  const net::AdapterPruning pruning(model.adapter(), moments);
-  const auto ranks = pruning.budget().of_loss(5e-3);
-  const double predicted = pruning.budget().dropped(ranks);
-  ASSERT_GT(predicted, 1e-3);
-  model.set_adapter(pruning.keep(ranks));
-  const double increase = model.loss(text, 8) - before;
+  double increase = 0, predicted = 0;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    LanguageModel model = LanguageModel::random(tiny(), {}, 0.4, seed);
+    LoraOptions o = quick_options();
+    o.optimizer = "auto";
+    o.learning_rate = 0;
+    o.adapter.rank = 6;
+    o.epochs = 10;
+    const auto text = some_text(2000);
+    model.train(text, some_text(200, 1), o);
+    const double before = model.loss(text, 8);
+    const net::Calibration moments = model.calibrate(text, 250, 8);
+    ASSERT_EQ(moments.size(), 6U);
+    const net::AdapterPruning pruning(model.adapter(), moments);
+    const auto ranks = pruning.budget().of_loss(5e-3);
+    predicted += pruning.budget().dropped(ranks);
+    model.set_adapter(pruning.keep(ranks));
+    increase += model.loss(text, 8) - before;
+  }
+  ASSERT_GT(predicted, 3e-3);
   EXPECT_GT(increase, 0.5 * predicted);
-  EXPECT_LT(increase, 2 * predicted);
+  EXPECT_LT(increase, 2 * predicted) << increase / predicted;
 }
 
 TEST(LanguageModel, PartsOfABatchAndCheckpointingChangeNothing) {
