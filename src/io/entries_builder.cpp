@@ -30,16 +30,22 @@ bool comes_before(const Record& a, const Record& b) {
   return a.line < b.line;
 }
 
-/// Moves records to the places of their rows; start[i] is the first of row i.
+/// Moves records to the places of their rows, without a second copy; start[i] is the first of row
+/// i. Each swap brings one record to its row.
 std::vector<std::size_t> group_by_row(std::vector<Record>& records, std::size_t rows) {
   std::vector<std::size_t> start(rows + 1);
   for (const Record& record : records) ++start[static_cast<std::size_t>(record.row) + 1];
   std::partial_sum(start.begin(), start.end(), start.begin());
   std::vector<std::size_t> next(start.begin(), start.end() - 1);
-  std::vector<Record> grouped(records.size());
-  for (const Record& record : records)
-    grouped[next[static_cast<std::size_t>(record.row)]++] = record;
-  records = std::move(grouped);
+  for (std::size_t i = 0; i < rows; ++i)
+    while (next[i] < start[i + 1]) {
+      Record& record = records[next[i]];
+      const auto row = static_cast<std::size_t>(record.row);
+      if (row == i)
+        ++next[i];
+      else
+        std::swap(record, records[next[row]++]);
+    }
   return start;
 }
 

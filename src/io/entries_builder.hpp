@@ -78,8 +78,7 @@ Entries expand_symmetric(const Entries& entries);
 // The readers behind read_entries_file, one per format.
 EntriesFile read_text_entries(const std::string& name, std::string text,
                               const EntriesOptions& options);
-EntriesFile read_triplets(const std::string& name, std::string_view text,
-                          const EntriesOptions& options);
+EntriesFile read_triplets(const std::string& name, std::string text, const EntriesOptions& options);
 EntriesFile read_table(const std::string& name, std::string_view text,
                        const EntriesOptions& options);
 EntriesFile read_matrix_market(const std::string& name, std::string_view text,

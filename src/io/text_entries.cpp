@@ -58,11 +58,11 @@ Layout guess_layout(const Glance& glance) {
 EntriesFile read_text_entries(const std::string& name, std::string text,
                               const EntriesOptions& options) {
   if (options.layout == Layout::kTriplets || text.find('\0') != text.npos)
-    return read_triplets(name, text, options);
+    return read_triplets(name, std::move(text), options);
   const Glance glance(name, text);
   const bool is_table = options.layout == Layout::kTable;
   if (!is_table && (names_columns(options) || guess_layout(glance) == Layout::kTriplets))
-    return read_triplets(name, text, options);
+    return read_triplets(name, std::move(text), options);
   const std::size_t width = glance.first.size();
   text = as_utf8(std::move(text));
   if (is_table) return read_table(name, text, options);

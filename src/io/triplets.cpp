@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <optional>
 
 #include "core/parse.hpp"
 #include "core/require.hpp"
@@ -165,12 +166,36 @@ EntriesFile read_keys_of(const Table& table, std::string_view text, const Triple
   return read_keyed_triplets(again, columns, options);
 }
 
-EntriesFile read_chosen(const Table& table, std::string_view text, const TripletColumns& columns,
-                        const EntriesOptions& options) {
-  if (are_keys(options)) return read_keys_of(table, text, columns, options);
-  const std::string& name = table.line().name();
-  Triplets triplets = parse_triplets(table, columns, options, are_indices(options));
-  if (triplets.has_keys) return read_keys_of(table, text, columns, options);
+/// What the text says, and all that is needed of it: indices are put together without the text.
+struct Reading {
+  EntriesFile file;  ///< of keys
+  std::optional<Triplets> indices;
+  std::string ignored, columns_text;
+  bool has_header = false, guessed = false, usual = false;
+};
+
+Reading read_chosen(const Table& table, std::string_view text, const EntriesOptions& options) {
+  const TripletColumns columns = choose_columns(table, options);
+  Reading reading;
+  if (!are_keys(options))
+    reading.indices = parse_triplets(table, columns, options, are_indices(options));
+  if (!reading.indices || reading.indices->has_keys) {
+    reading.indices.reset();
+    reading.file = read_keys_of(table, text, columns, options);
+  }
+  reading.ignored = table.ignored_columns(columns.used());
+  reading.columns_text = columns.text(table);
+  reading.has_header = !table.header().empty();
+  reading.guessed = columns.guessed;
+  reading.usual =
+      columns.row == 0 && columns.col == 1 && columns.value == 2 && !columns.weight.has_value();
+  reading.file.form.separator = table.separator();
+  if (reading.has_header) reading.file.form.corner = table.header()[columns.row];
+  return reading;
+}
+
+EntriesFile put_together(const std::string& name, Triplets triplets,
+                         const EntriesOptions& options) {
   if (are_indices(options) || !is_sparse(triplets))
     return from_indices(name, std::move(triplets), options);
   return from_sparse_indices(name, std::move(triplets.records), triplets.weights, options);
@@ -178,21 +203,24 @@ EntriesFile read_chosen(const Table& table, std::string_view text, const Triplet
 
 }  // namespace
 
-EntriesFile read_triplets(const std::string& name, std::string_view text,
+EntriesFile read_triplets(const std::string& name, std::string text,
                           const EntriesOptions& options) {
-  const Table table(name, text, {"row", "column", "value"});
-  const TripletColumns columns = choose_columns(table, options);
-  EntriesFile file = read_chosen(table, text, columns, options);
-  const std::string ignored = table.ignored_columns(columns.used());
-  if (!ignored.empty()) file.warnings.insert(file.warnings.begin(), message(name, ": ", ignored));
+  Reading reading = read_chosen(Table(name, text, {"row", "column", "value"}), text, options);
+  text = {};  // as large as the entries
+  EntriesFile& file = reading.file;
+  if (reading.indices) {
+    const TableForm form = file.form;
+    file = put_together(name, std::move(*reading.indices), options);
+    file.form.separator = form.separator;
+    file.form.corner = form.corner;
+  }
+  if (!reading.ignored.empty())
+    file.warnings.insert(file.warnings.begin(), message(name, ": ", reading.ignored));
   // Nobody has to be told that the first three columns are what they always are.
-  const bool usual = columns.row == 0 && columns.col == 1 && columns.value == 2 && !columns.weight;
-  const bool keyed = !file.row_keys.empty() && !table.header().empty();
-  if (columns.guessed ? !usual || keyed : usual && keyed)
-    file.notices.push_back(message(name, ": ", columns.text(table)));
-  file.form.separator = table.separator();
-  if (!table.header().empty()) file.form.corner = table.header()[columns.row];
-  return file;
+  const bool keyed = !file.row_keys.empty() && reading.has_header;
+  if (reading.guessed ? !reading.usual || keyed : reading.usual && keyed)
+    file.notices.push_back(message(name, ": ", reading.columns_text));
+  return std::move(file);
 }
 
 }  // namespace detail

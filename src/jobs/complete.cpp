@@ -151,12 +151,9 @@ void report_outliers(Run& run, const CompleteTask& task, const Recovery& recover
     io::write_atomically(run.folder().file("outliers.csv"), outliers_csv(data, names, recovery));
 }
 
-// Throws where the settings make no sense for these entries.
-void check_task(const CompleteTask& task, const CompleteOptions& options) {
-  const bool indefinite = options.symmetric == Symmetry::kIndefinite;
-  RecoverOptions method = options.method;
-  if (indefinite) method.center = Centering::kNone;
-  check_problem(completion(indefinite ? mirrored(task.data.entries) : task.data.entries), method);
+// Throws where the settings make no sense for this task.
+void check_task(CompleteTask& task, const CompleteOptions& options) {
+  check_entries(task.data.entries, options);
   if (options.folds > task.data.entries.size())
     throw OptionError("folds", fmt::format("{} found, at most {} expected: one for each entry",
                                            options.folds, task.data.entries.size()));

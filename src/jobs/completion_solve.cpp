@@ -112,14 +112,48 @@ Recovery solve_entries(const Entries& entries, const CompleteOptions& options,
   return unmirrored(symmetrised(recover(completion(mirrored(entries)), method, hooks)), entries);
 }
 
-CompletionAnswer solve_completion(Run& run, const Entries& entries, const CompleteOptions& options,
+namespace {
+
+// Without weights the pattern and the values are in memory once, lent to the problem.
+bool can_be_lent(const Entries& entries, const CompleteOptions& options) {
+  return options.symmetric != Symmetry::kIndefinite && entries.weight.empty();
+}
+
+template <typename Use>
+void with_lent(Entries& entries, const Use& use) {
+  const Problem problem = completion(std::move(entries));
+  use(problem);
+  entries = entries_of(problem);
+}
+
+Recovery solve_lent(Entries& entries, const CompleteOptions& options, const RecoverHooks& hooks) {
+  if (!can_be_lent(entries, options)) return solve_entries(entries, options, hooks);
+  Recovery recovery;
+  with_lent(entries,
+            [&](const Problem& problem) { recovery = recover(problem, options.method, hooks); });
+  return recovery;
+}
+
+}  // namespace
+
+void check_entries(Entries& entries, const CompleteOptions& options) {
+  if (can_be_lent(entries, options))
+    return with_lent(entries,
+                     [&](const Problem& problem) { check_problem(problem, options.method); });
+  const bool indefinite = options.symmetric == Symmetry::kIndefinite;
+  RecoverOptions method = options.method;
+  if (indefinite) method.center = Centering::kNone;
+  check_problem(completion(indefinite ? mirrored(entries) : entries), method);
+}
+
+CompletionAnswer solve_completion(Run& run, Entries& entries, const CompleteOptions& options,
                                   const std::shared_ptr<const EarlierAnswer>& earlier) {
   RecoverHooks hooks;
   static_cast<Hooks&>(hooks) = run.hooks(solve_total(options.method, run.session()));
   hooks.earlier = earlier;
   return run.compute(hooks, [&] {
     if (options.folds > 0) return FoldedSolve(hooks, entries, options).run();
-    return CompletionAnswer{solve_entries(entries, options, hooks), std::nullopt};
+    return CompletionAnswer{solve_lent(entries, options, hooks), std::nullopt};
   });
 }
 

@@ -18,10 +18,14 @@ struct CompletionAnswer {
 Recovery solve_entries(const Entries& entries, const CompleteOptions& options,
                        const RecoverHooks& hooks);
 
+/// Throws where the settings make no sense for these entries. Sorts them by rows.
+void check_entries(Entries& entries, const CompleteOptions& options);
+
 /// Solves for all entries, then once for each fold without its entries. A checkpoint of the run
 /// holds the folds that are done. An `earlier` answer is the start, but for folds: it has seen
-/// their entries. An interrupted solve is handed on without folds.
-CompletionAnswer solve_completion(Run& run, const Entries& entries, const CompleteOptions& options,
+/// their entries. An interrupted solve is handed on without folds. `entries` are empty meanwhile
+/// and sorted by rows afterwards.
+CompletionAnswer solve_completion(Run& run, Entries& entries, const CompleteOptions& options,
                                   const std::shared_ptr<const EarlierAnswer>& earlier);
 
 }  // namespace udv::jobs

@@ -28,24 +28,31 @@ void check_measurements(const Vector<Real>& b, Index expected) {
           "other rank would be a guess");
 }
 
+template <typename T>
+std::vector<T> in_order(const std::vector<T>& values, const std::vector<Index>& order) {
+  std::vector<T> result;
+  result.reserve(values.size());
+  for (const Index t : order) result.push_back(values[static_cast<size_t>(t)]);
+  return result;
+}
+
 // Row by row, so that kernels write their results one after the other.
-Entries sorted(const Entries& entries) {
-  std::vector<Index> order(static_cast<size_t>(entries.size()));
-  std::iota(order.begin(), order.end(), 0);
+void sort_by_rows(Entries& entries) {
   const auto key = [&](Index t) {
     return std::pair(entries.row[static_cast<size_t>(t)], entries.col[static_cast<size_t>(t)]);
   };
-  const auto before = [&](Index s, Index t) { return key(s) < key(t); };
-  if (!std::is_sorted(order.begin(), order.end(), before))
-    std::stable_sort(order.begin(), order.end(), before);
-  Entries result{entries.rows, entries.cols, entries.symmetric, {}, {}, {}};
-  for (const Index t : order) {
-    result.row.push_back(entries.row[static_cast<size_t>(t)]);
-    result.col.push_back(entries.col[static_cast<size_t>(t)]);
-    result.value.push_back(entries.value[static_cast<size_t>(t)]);
-    if (!entries.weight.empty()) result.weight.push_back(entries.weight[static_cast<size_t>(t)]);
-  }
-  return result;
+  const Index size = entries.size();
+  Index sorted = 1;
+  while (sorted < size && key(sorted - 1) <= key(sorted)) ++sorted;
+  if (sorted >= size) return;
+  std::vector<Index> order(static_cast<size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](Index s, Index t) { return key(s) < key(t); });
+  const std::vector<std::int32_t> row = in_order(entries.row, order);
+  entries.col = in_order(entries.col, order);
+  entries.row = row;
+  entries.value = in_order(entries.value, order);
+  if (!entries.weight.empty()) entries.weight = in_order(entries.weight, order);
 }
 
 // n different places of a p x q matrix (of its upper triangle where symmetric), sorted.
@@ -66,21 +73,38 @@ std::set<std::pair<Index, Index>> random_places(const PlantedOptions& options, R
 
 }  // namespace
 
-Problem completion(const Entries& entries) {
+Problem completion(Entries entries) {
   require(entries.row.size() == entries.value.size() && entries.col.size() == entries.value.size(),
           "entries: ", entries.row.size(), " rows, ", entries.col.size(), " columns and ",
           entries.value.size(), " values, equally many expected");
   require(entries.weight.empty() || entries.weight.size() == entries.value.size(),
           "entries: ", entries.weight.size(), " weights and ", entries.value.size(),
           " values, equally many expected");
-  const Entries in_order = sorted(entries);
-  const auto op = std::make_shared<EntriesOperator<double>>(in_order);
+  sort_by_rows(entries);
+  const auto op = std::make_shared<EntriesOperator<double>>(entries);
+  entries.row = entries.col = {};
   Problem problem;
   problem.op = op;
-  problem.b = Eigen::Map<const Vector<double>>(in_order.value.data(), in_order.size());
+  problem.b = Eigen::Map<const Vector<double>>(entries.value.data(), entries.size());
   if (op->root_weights().size() > 0) problem.b.array() *= op->root_weights().array();
   check_measurements(problem.b, problem.op->num_measurements());
   return problem;
+}
+
+Entries entries_of(const Problem& completion) {
+  const auto* const op = dynamic_cast<const EntriesOperator<double>*>(completion.op.get());
+  require(op && op->root_weights().size() == 0,
+          "entries_of: a completion without weights expected");
+  Entries entries{op->rows(), op->cols(), op->symmetric(), {}, {}, {}};
+  const auto size = static_cast<size_t>(completion.b.size());
+  entries.row.reserve(size);
+  entries.col.reserve(size);
+  op->visit_entries([&](Index i, Index j) {
+    entries.row.push_back(static_cast<std::int32_t>(i));
+    entries.col.push_back(static_cast<std::int32_t>(j));
+  });
+  entries.value.assign(completion.b.begin(), completion.b.end());
+  return entries;
 }
 
 template <typename Scalar>

@@ -20,7 +20,7 @@ Planted noisy(double noise, std::uint64_t seed, Index rows = 60, Index cols = 50
   return planted_completion({rows, cols, false, 3, rows * cols / 2, 1, noise, seed});
 }
 
-const EntriesOperator<double>& entries_of(const Problem& problem) {
+const EntriesOperator<double>& operator_of(const Problem& problem) {
   return dynamic_cast<const EntriesOperator<double>&>(*problem.op);
 }
 
@@ -34,7 +34,7 @@ TEST(BayesFit, BoundNeverFallsOncePriorsAreFree) {
   const Planted planted = noisy(0.3, 1);
   const Problem problem = completion(planted.entries);
   for (const Centering center : {Centering::kNone, Centering::kGlobal, Centering::kBoth}) {
-    BayesFit<double> fit(entries_of(problem), problem.b);
+    BayesFit<double> fit(operator_of(problem), problem.b);
     fit.start(center);
     fit.grow(5, 1);
     double before = -1e300;
@@ -52,7 +52,7 @@ TEST(BayesFit, BoundNeverFallsOncePriorsAreFree) {
 TEST(BayesFit, BoundNeverFallsWithNoiseByRows) {
   const Planted planted = noisy(0.3, 2);
   const Problem problem = completion(planted.entries);
-  BayesFit<double> fit(entries_of(problem), problem.b);
+  BayesFit<double> fit(operator_of(problem), problem.b);
   fit.start(Centering::kNone);
   fit.grow(4, 1);
   for (int k = 0; k < 20; ++k) fit.sweep();
@@ -115,7 +115,7 @@ TEST(BayesFit, GivesTheSameBitsForAnyNumberOfThreads) {
   const Problem problem = completion(planted.entries);
   const auto solve = [&](int threads) {
     set_num_threads(threads);
-    const BayesAnswer answer = bayes_answer(entries_of(problem), problem.b, {}, {});
+    const BayesAnswer answer = bayes_answer(operator_of(problem), problem.b, {}, {});
     set_num_threads(0);
     return answer;
   };
@@ -127,8 +127,8 @@ TEST(BayesFit, GivesTheSameBitsForAnyNumberOfThreads) {
 TEST(BayesFit, SingleAndDoublePrecisionAgree) {
   const Planted planted = noisy(0.2, 5);
   const Problem problem = completion(planted.entries);
-  BayesFit<double> wide(entries_of(problem), problem.b);
-  BayesFit<float> narrow(entries_of(problem), problem.b);
+  BayesFit<double> wide(operator_of(problem), problem.b);
+  BayesFit<float> narrow(operator_of(problem), problem.b);
   const auto solve = [](auto& fit) {
     fit.start(Centering::kNone);
     fit.grow(3, 1);
@@ -153,7 +153,7 @@ TEST(BayesFit, WeightOfZeroLeavesAnEntryOut) {
   fewer.value.pop_back();
   const auto variance = [](const Entries& entries) {
     const Problem problem = completion(entries);
-    BayesFit<double> fit(entries_of(problem), problem.b);
+    BayesFit<double> fit(operator_of(problem), problem.b);
     fit.start(Centering::kGlobal);
     fit.grow(3, 1);
     fit.run({});
@@ -167,7 +167,7 @@ TEST(BayesFit, BiasesThatAreLeftOutBecomeColumns) {
   for (size_t t = 0; t < planted.entries.value.size(); ++t)
     planted.entries.value[t] += 3 + 0.1 * static_cast<double>(planted.entries.row[t]);
   const Problem problem = completion(planted.entries);
-  BayesFit<double> fit(entries_of(problem), problem.b);
+  BayesFit<double> fit(operator_of(problem), problem.b);
   fit.start(Centering::kRows);
   fit.grow(4, 1);
   fit.run({});

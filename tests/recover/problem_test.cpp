@@ -33,6 +33,19 @@ TEST(Completion, TakesEntriesInAnyOrder) {
   EXPECT_EQ(y, (Vector<double>(3) << X(0, 0), X(1, 0), X(1, 2)).finished());
 }
 
+TEST(Completion, GivesItsEntriesBackRowByRow) {
+  const Entries given{2, 3, false, {1, 0, 1}, {2, 1, 0}, {7, 8, 9}};
+  const Entries back = entries_of(completion(given));
+  EXPECT_EQ(back.rows, 2);
+  EXPECT_EQ(back.cols, 3);
+  EXPECT_EQ(back.row, (std::vector<std::int32_t>{0, 1, 1}));
+  EXPECT_EQ(back.col, (std::vector<std::int32_t>{1, 0, 2}));
+  EXPECT_EQ(back.value, (std::vector<double>{8, 9, 7}));
+  Entries weighted = given;
+  weighted.weight = {1, 2, 3};
+  EXPECT_THROW(entries_of(completion(weighted)), InvalidArgument);
+}
+
 TEST(Completion, TakesTheRootsOfWeightsIntoTheMeasurements) {
   const Entries shuffled{2, 3, false, {1, 0, 1}, {2, 0, 0}, {7, 5, 6}, {4, 1, 0}};
   const Problem problem = completion(shuffled);

@@ -46,6 +46,18 @@ TEST_P(Noisy, OnePercentLeavesTheTrueRankAndTheErrorOfAnOracle) {
   }
 }
 
+TEST_P(Noisy, SinglePrecisionGivesTheSameAnswerButForRounding) {
+  const PlantedProblem problem = planted(0.05, 2);
+  RecoverOptions options;
+  const Recovery usual = recover(problem.problem, options);
+  options.float32 = true;
+  const Recovery found = recover(problem.problem, options);
+  EXPECT_EQ(found.rank, usual.rank);
+  EXPECT_NEAR(found.noise_sigma, usual.noise_sigma, 1e-4 * usual.noise_sigma);
+  for (Index i = 0; i < 10; ++i)
+    EXPECT_NEAR(found.predict(i, i), usual.predict(i, i), 1e-3 * usual.d(0)) << i;
+}
+
 TEST_P(Noisy, NoiseIsEstimated) {
   const PlantedProblem problem = planted(0.05, 1);
   const Recovery found = recover(problem.problem);

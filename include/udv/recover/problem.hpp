@@ -23,7 +23,10 @@ using Problem = BasicProblem<double>;
 
 /// Matrix completion: b_t = sqrt(w_t) value_t. Entries are taken in any order; throws
 /// InvalidArgument where an index, a value or a weight makes no sense, or all values are zero.
-UDV_EXPORT Problem completion(const Entries& entries);
+UDV_EXPORT Problem completion(Entries entries);
+/// The entries of such a problem without weights, row by row: a caller that has moved its own in
+/// gets them back.
+UDV_EXPORT Entries entries_of(const Problem& completion);
 
 /// b_i = <A_i, X>; the rows of `measurements` are the A_i, each row by row.
 template <typename Scalar>

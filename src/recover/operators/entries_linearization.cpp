@@ -14,14 +14,21 @@ constexpr Index packed_size(Index k) {
   return k * (k + 1) / 2;
 }
 
-// block += weight z z^T, lower triangle packed by rows.
-template <int K, typename Scalar>
-inline void add_outer(Scalar weight, const Scalar* z, Scalar* block, Index width) {
+constexpr int kTogether = 4;  // outer products for each time that a block is read and written
+
+// block += sum of weight_n z_n z_n^T in their order, lower triangle packed by rows.
+template <int K, int N, typename Scalar>
+inline void add_outer(const Scalar* weight, const Scalar* const* z, Scalar* block, Index width) {
   const Index k = K > 0 ? K : width;
   for (Index r = 0; r < k; ++r) {
-    const Scalar factor = weight * z[r];
+    Scalar factor[N];
+    for (int n = 0; n < N; ++n) factor[n] = weight[n] * z[n][r];
 #pragma omp simd
-    for (Index c = 0; c <= r; ++c) block[c] += factor * z[c];
+    for (Index c = 0; c <= r; ++c) {
+      Scalar sum = block[c];
+      for (int n = 0; n < N; ++n) sum += factor[n] * z[n][c];
+      block[c] = sum;
+    }
     block += r + 1;
   }
 }
@@ -81,14 +88,27 @@ void add_blocks(const SparseLines& lines, const ConstRows<Scalar>& other, bool s
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     kernels::over_lines(lines, packed_size(k), [&](Index begin, Index end) UDV_CLONED {
-      for (Index i = begin; i < end; ++i)
-        for (auto s = lines.first[i]; s < lines.first[i + 1]; ++s) {
-          const Index j = lines.other[s];
-          // x_ii = |u_i|^2 has derivative 2 u_i: 4 u u^T in all, half of it from either pass.
-          Scalar weight = symmetric && j == i ? 2.0 : 1.0;
-          if (root) weight *= root[lines.entry[s]] * root[lines.entry[s]];
-          add_outer<K>(weight, other.data() + j * k, blocks + i * packed_size(k), k);
+      Scalar weight[kTogether];
+      const Scalar* z[kTogether];
+      const auto take = [&](Index i, auto s, int n) UDV_INLINE_BODY {
+        const Index j = lines.other[s];
+        // x_ii = |u_i|^2 has derivative 2 u_i: 4 u u^T in all, half of it from either pass.
+        weight[n] = symmetric && j == i ? 2.0 : 1.0;
+        if (root) weight[n] *= root[lines.entry[s]] * root[lines.entry[s]];
+        z[n] = other.data() + j * k;
+      };
+      for (Index i = begin; i < end; ++i) {
+        Scalar* const block = blocks + i * packed_size(k);
+        auto s = lines.first[i];
+        for (; s + kTogether <= lines.first[i + 1]; s += kTogether) {
+          for (int n = 0; n < kTogether; ++n) take(i, s + n, n);
+          add_outer<K, kTogether>(weight, z, block, k);
         }
+        for (; s < lines.first[i + 1]; ++s) {
+          take(i, s, 0);
+          add_outer<K, 1>(weight, z, block, k);
+        }
+      }
     });
   });
 }

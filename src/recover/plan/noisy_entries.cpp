@@ -29,6 +29,7 @@ BayesAnswer NoisyEntries<Scalar>::run(const BayesStart& start, double smallest_s
   search.max_rank = options_.max_rank;
   search.noise_sigma = options_.noise_sigma;
   search.seed = options_.seed;
+  search.float32 = options_.float32;
   search.go_on = [this, smallest_sigma](double sigma) {
     return progress_.poll() && sigma >= smallest_sigma;
   };

@@ -88,7 +88,7 @@ BayesAnswer bayes_answer(const EntriesOperator<double>& op, const Vector<double>
                          const BayesStart& start, const BayesSearchOptions& options,
                          NoiseKind known_noise) {
   const Index numbers = (op.rows() + op.cols()) * BayesSide<double>::record_size(kUsualWidth);
-  return numbers > kMostDoubles
+  return options.float32 || numbers > kMostDoubles
              ? answer_of(op, bayes_search<float>(op, b, start, options), known_noise)
              : answer_of(op, bayes_search<double>(op, b, start, options), known_noise);
 }

@@ -30,6 +30,7 @@ struct BayesSearchOptions {
   Index max_rank = 0;      ///< 0: as many as the data may determine
   double noise_sigma = 0;  ///< > 0: known
   double tolerance = 1e-5;
+  bool float32 = false;  ///< posteriors are stored as floats; else where they are large
   std::uint64_t seed = 0;
   /// Asked after each sweep with the standard deviation of the noise; false ends the search.
   std::function<bool(double)> go_on;

@@ -82,6 +82,8 @@ void describe_noise(OptionTable& table, RecoverOptions& o) {
   table.add("holdout", o.holdout, "Share of the data to hold out: it chooses the rank")
       .between(1e-9, 0.999999)
       .default_is("none");
+  table.add("float32", o.float32,
+            "Store what is learned of noisy entries in single precision; large problems do anyway");
   table.add("shrinkage", o.shrinkage, "Ridge on the final fit of noisy data")
       .as_switch_word({"auto", "off"});
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -17,6 +18,7 @@ namespace udv {
 namespace {
 
 constexpr double kFarOff = 10;   // standard deviations that are hardly noise
+constexpr double kDoubtful = 6;  // standard deviations: a single one within is noise
 constexpr double kLeastCut = 3;  // standard deviations: nothing within is removed
 constexpr int kCleaningRounds = 8;
 constexpr int kWalks = 3;
@@ -51,6 +53,33 @@ std::vector<Index> kept_entries(const EntriesOperator<Scalar>& op,
       kept.push_back(t);
   }
   return kept;
+}
+
+// A residual that only errors reach, none where all may be noise. Laplace noise is the heaviest
+// that is not a matter of single errors. Of n draws with the median |r| = M, L = n exp(-ln 2 x / M)
+// are expected beyond x, and m or more of them have at most the probability (e L / m)^m exp(-L).
+// Looked at for the m-th largest residuals, m = 1, 2, 4, ...; M is not far below that of noise with
+// the standard deviation sigma, and nothing below `least` is an error.
+template <typename Real>
+std::optional<double> beyond_noise(const Vector<Real>& residual, double sigma, double least) {
+  const double kLogFalseAlarm = std::log(1e-5);
+  constexpr Index kMostLooked = 64;
+  constexpr double kLeastMedian = 0.35;  // 0.49 is that of Laplace noise, 0.67 of Gaussian
+  Vector<Real> sizes = residual.cwiseAbs();
+  const Index n = sizes.size(), top = std::min(kMostLooked, n);
+  const auto middle = sizes.begin() + n / 2;
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  const double median = std::max(static_cast<double>(*middle), kLeastMedian * sigma);
+  std::partial_sort(sizes.begin(), sizes.begin() + top, sizes.end(), std::greater<>());
+  std::optional<double> found;
+  for (Index m = 1; m <= top; m *= 2) {
+    const auto x = static_cast<double>(sizes(m - 1)), count = static_cast<double>(m);
+    const double log_expected =
+        std::log(static_cast<double>(n)) - (x > 0 ? std::log(2.0) * x / median : 0);
+    const double log_chance = count * (1 + log_expected - std::log(count)) - std::exp(log_expected);
+    if (x > least && log_expected < std::log(count) && log_chance <= kLogFalseAlarm) found = x;
+  }
+  return found;
 }
 
 template <typename Scalar>
@@ -140,29 +169,23 @@ class OutlierSearch {
     return {std::move(fit), std::move(noise)};
   }
 
-  // Root mean square of the entries that are far off.
-  static double error_size(const Walk& walk, const Values& residual, double sigma) {
-    const Values keep = Walk::within(residual, walk.threshold(kFarOff, sigma));
-    const auto far = static_cast<double>((keep.array() == 0).count());
+  // Root mean square of the entries beyond a limit, and how many they are.
+  struct Far {
+    double count, size;
+  };
+  static Far far_off(const Values& residual, double limit) {
+    const Values keep = Walk::within(residual, limit);
+    const auto count = static_cast<double>((keep.array() == 0).count());
     const double squares =
         squared_norm(residual) - squared_norm(Values(keep.cwiseProduct(residual)));
-    return std::sqrt(squares / std::max(1.0, far));
+    return {count, std::sqrt(squares / std::max(1.0, count))};
   }
 
   // Deviations beyond which an entry is more probably an error than noise: posterior 1/2 of a
-  // mixture of two Gaussians, sigma and the size of the errors.
-  static double removal_cut(const Walk& walk, const Values& residual, double sigma) {
-    const Values keep = Walk::within(residual, walk.threshold(kFarOff, sigma));
-    const auto far = static_cast<double>((keep.array() == 0).count());
-    const auto near = static_cast<double>(keep.size()) - far;
-    const double log_odds = std::log(near / far * error_size(walk, residual, sigma) / sigma);
-    return std::clamp(std::sqrt(2 * std::max(log_odds, 0.0)), kLeastCut, kFarOff);
-  }
-
-  // Standard deviations that Laplace noise, the heaviest that is not a matter of single errors,
-  // reaches in one of 10,000 data sets: n exp(-sqrt(2) x) = 1e-4.
-  double largest_noise() const {
-    return std::max(kFarOff, std::log(1e4 * static_cast<double>(b_.size())) / std::sqrt(2.0));
+  // mixture of two Gaussians, sigma and the size of the errors, those beyond `most`.
+  static double removal_cut(const Far& far, double entries, double sigma, double most) {
+    const double log_odds = std::log((entries - far.count) / far.count * far.size / sigma);
+    return std::clamp(std::sqrt(2 * std::max(log_odds, 0.0)), kLeastCut, most);
   }
 
   // Entries to remove, with Z fitted to the others; none where no entry is far off.
@@ -172,9 +195,12 @@ class OutlierSearch {
     for (int round = 0; round < kCleaningRounds; ++round) {
       repair_lines(walk.op(), walk.b(), walk.threshold(cut, sigma), options_.seed, Z);
       Values residual = walk.residual_of(Z);
-      if (residual.cwiseAbs().maxCoeff() <= walk.threshold(largest_noise(), sigma)) return {};
-      cut = removal_cut(walk, residual, sigma);
-      const ErrorSizes sizes{walk.threshold(1, sigma), error_size(walk, residual, sigma)};
+      const auto beyond = beyond_noise(residual, sigma, walk.threshold(kDoubtful, sigma));
+      if (!beyond) return {};
+      const double most = std::min(kFarOff, 0.999 * *beyond / sigma);
+      const Far far = far_off(residual, walk.threshold(most, sigma));
+      cut = removal_cut(far, static_cast<double>(residual.size()), sigma, most);
+      const ErrorSizes sizes{walk.threshold(1, sigma), far.size};
       const std::vector<Index> unknown =
           judge_doubtful_lines(walk.op(), walk.b(), sizes, options_.seed, Z);
       residual = walk.residual_of(Z);

@@ -64,6 +64,8 @@ struct UDV_EXPORT RecoverOptions {
   std::optional<std::pair<double, double>> range;  ///< in which all predictions are kept
   double holdout = 0;     ///< in (0, 1): share of the measurements that choose the rank
   bool shrinkage = true;  ///< ridge on the final fit of noisy data
+  /// What is learned of noisy entries is stored in single precision; else where it is large.
+  bool float32 = false;
   Recording record = Recording::kLog;
   std::uint64_t seed = 0;
 
