@@ -18,13 +18,17 @@ namespace {
 
 // Words that Python keeps for itself: the keyword is from_, say.
 bool is_reserved(const std::string& word) {
-  constexpr const char* kWords[] = {"as", "class", "for", "from", "global", "if",  "import",
-                                    "in", "is",    "not", "or",   "pass",   "with"};
+  constexpr const char* kWords[] = {
+      "and",    "as",   "assert", "async",  "await",  "break",   "class",    "continue",
+      "def",    "del",  "elif",   "else",   "except", "finally", "for",      "from",
+      "global", "if",   "import", "in",     "is",     "lambda",  "nonlocal", "not",
+      "or",     "pass", "raise",  "return", "try",    "while",   "with",     "yield"};
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 
 std::string option_of(std::string keyword) {
-  if (keyword.ends_with('_')) keyword.pop_back();
+  if (keyword.ends_with('_') && is_reserved(keyword.substr(0, keyword.size() - 1)))
+    keyword.pop_back();
   std::replace(keyword.begin(), keyword.end(), '_', '-');
   return keyword;
 }
@@ -122,7 +126,7 @@ py::list options_of() {
 // What is settled by keywords; inputs are arguments of the functions.
 py::list options_of_job(const std::string& job) {
   using namespace jobs;
-  if (job == "complete") return options_of<CompleteOptions, RunOptions>();
+  if (job == "complete") return options_of<CompleteInput, CompleteOptions, RunOptions>();
   if (job == "sense") return options_of<SenseOptions, RunOptions>();
   if (job == "phase") return options_of<PhaseJobOptions, RunOptions>();
   if (job == "ptychography") return options_of<PtychographyJobOptions, RunOptions>();

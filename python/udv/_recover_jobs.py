@@ -13,7 +13,7 @@ from ._errors import report
 from ._recovery import ImageRecovery, PhaseRecovery, Recovery
 from ._watch import watcher
 
-_FILE_ONLY = ("base", "layout")
+_FILE_ONLY = ("base", "layout", "from_")
 
 
 def _given(options: dict) -> dict:
