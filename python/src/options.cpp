@@ -57,13 +57,24 @@ bool is_sequence(const py::handle& value) {
   return py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
 }
 
+// The text that `convert` makes; a wrong type where Python refuses, as for an array of numbers.
+template <typename Convert>
+std::string converted(const Option& option, const py::handle& value, const Convert& convert) {
+  try {
+    return py::str(convert());
+  } catch (const py::error_already_set&) {
+    wrong_type(option, value);
+  }
+}
+
 // A value of Python as a command line would have it.
 std::string text_of(const Option& option, const py::handle& value) {
   if (py::isinstance<py::bool_>(value)) return text_of_bool(option, value.cast<bool>(), value);
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
   if (py::isinstance<py::float_>(value)) return py::repr(py::float_(value.cast<double>()));
   if (PyIndex_Check(value.ptr()))
-    return py::str(py::module_::import("operator").attr("index")(value));
+    return converted(option, value,
+                     [&] { return py::module_::import("operator").attr("index")(value); });
   if (py::hasattr(value, "__fspath__")) return py::str(value.attr("__fspath__")());
   if (is_sequence(value)) {
     std::string text;
@@ -71,7 +82,9 @@ std::string text_of(const Option& option, const py::handle& value) {
     return text;
   }
   if (PyNumber_Check(value.ptr()) && py::hasattr(value, "__float__"))
-    return py::repr(py::float_(py::reinterpret_borrow<py::object>(value)));
+    return converted(option, value, [&] {
+      return py::repr(py::float_(py::reinterpret_borrow<py::object>(value)));
+    });
   wrong_type(option, value);
 }
 
