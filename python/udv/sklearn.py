@@ -29,6 +29,7 @@ except ImportError:
 
 __all__ = ["LowRankImputer", "MatrixCompletion", "UDVClassifier", "UDVRegressor"]
 
+_NORMAL_QUARTILES = 1.349  # between those of a normal distribution, in standard deviations
 _RATIO_TO_SCALE = 10  # of the columns' spreads, above which columns are scaled
 
 
@@ -146,8 +147,9 @@ class LowRankImputer(_Tags, TransformerMixin, BaseEstimator):
         self._kept = known.any(axis=0)
         self._with_missing = ~known.all(axis=0)
         Z = X[:, self._kept]
-        self.means_ = np.array([Z[~np.isnan(Z[:, j]), j].mean() for j in _columns(Z)])
-        spreads = np.array([Z[~np.isnan(Z[:, j]), j].std() for j in _columns(Z)])
+        columns = [Z[~np.isnan(Z[:, j]), j] for j in _columns(Z)]
+        self.means_ = np.array([column.mean() for column in columns])
+        spreads = np.array([_spread(column) for column in columns])
         self._scales = np.where(spreads > 0, spreads, 1.0) if self._scales_columns(spreads) \
             else np.ones_like(spreads)
         limits = self.range if np.all(self._scales == 1) else None  # a range has the table's units
@@ -224,6 +226,15 @@ class LowRankImputer(_Tags, TransformerMixin, BaseEstimator):
 
 def _columns(Z):
     return range(Z.shape[1])
+
+
+def _spread(values):
+    """The standard deviation by quartiles, which gross errors do not change; by squares where more
+    than half of the values are equal."""
+    k = len(values) // 4
+    ordered = np.partition(values, (k, len(values) - 1 - k))
+    quartiles = (ordered[-1 - k] - ordered[k]) / _NORMAL_QUARTILES
+    return quartiles if quartiles > 0 else values.std()
 
 
 def _is_nan(value) -> bool:
