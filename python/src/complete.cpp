@@ -52,11 +52,14 @@ py::tuple complete_entries(const std::shared_ptr<Entries>& entries,
 py::tuple complete_file(const std::string& file, const std::string& test, const py::dict& keywords,
                         const py::object& watcher) {
   jobs::RunOptions run;
-  const auto options = options_from<jobs::CompleteOptions>("complete", keywords, run);
+  jobs::CompleteInput input;
+  const auto options = options_from<jobs::CompleteOptions>("complete", keywords, run, input);
+  input.file = file;
+  input.test = test;
   PythonListener listener(watcher);
   jobs::RecoveryResult<double> result =
       run_job(run, listener, [&](jobs::Session& session) -> jobs::RecoveryResult<double> {
-        return jobs::complete(jobs::CompleteInput{file, test, ""}, options, session);
+        return jobs::complete(input, options, session);
       });
   return py::make_tuple(answer_of(std::move(result)), listener.warnings(), listener.notices());
 }

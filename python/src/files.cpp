@@ -95,10 +95,14 @@ py::tuple prune_file(const std::string& model, const std::string& data, const st
                      const py::object& watcher) {
   jobs::RunOptions run;
   const auto options = options_from<jobs::PruneOptions>("prune", keywords, run);
+  jobs::PruneInput input;
+  input.model = model;
+  input.data = data;
+  input.targets = targets;
+  input.compare = compare;
   PythonListener listener(watcher);
-  const auto result = run_job(run, listener, [&](jobs::Session& session) {
-    return jobs::prune(jobs::PruneInput{model, data, targets, compare}, options, session);
-  });
+  const auto result = run_job(
+      run, listener, [&](jobs::Session& session) { return jobs::prune(input, options, session); });
   return python_result(result, listener);
 }
 

@@ -12,7 +12,8 @@ namespace udv::python {
 
 namespace py = pybind11;
 
-/// "max-rank" as a keyword of Python: "max_rank".
+/// "max-rank" as a keyword of Python: "max_rank". A word that Python keeps for itself gets an
+/// underscore behind it: "from_".
 std::string keyword_of(const std::string& option);
 
 /// Sets options of the tables from keywords; None leaves an option as it is. Throws TypeError
@@ -21,13 +22,15 @@ std::string keyword_of(const std::string& option);
 void set_options(const std::string& function, const std::vector<OptionTable*>& tables,
                  const py::dict& keywords);
 
-/// The options of a job and of its run, from one set of keywords. Tables are built only where
-/// there is something to set.
-template <typename Options>
-Options options_from(const std::string& function, const py::dict& keywords, jobs::RunOptions& run) {
+/// The options of a job, of its run and of its input, from one set of keywords. Tables are built
+/// only where there is something to set.
+template <typename Options, typename... Input>
+Options options_from(const std::string& function, const py::dict& keywords, jobs::RunOptions& run,
+                     Input&... input) {
   Options options;
   if (keywords.empty()) return options;
   OptionTable table, run_table;
+  (describe(table, input), ...);
   describe(table, options);
   jobs::describe(run_table, run);
   set_options(function, {&table, &run_table}, keywords);

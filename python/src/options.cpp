@@ -18,13 +18,17 @@ namespace {
 
 // Words that Python keeps for itself: the keyword is from_, say.
 bool is_reserved(const std::string& word) {
-  constexpr const char* kWords[] = {"as", "class", "for", "from", "global", "if",  "import",
-                                    "in", "is",    "not", "or",   "pass",   "with"};
+  constexpr const char* kWords[] = {
+      "and",    "as",   "assert", "async",  "await",  "break",   "class",    "continue",
+      "def",    "del",  "elif",   "else",   "except", "finally", "for",      "from",
+      "global", "if",   "import", "in",     "is",     "lambda",  "nonlocal", "not",
+      "or",     "pass", "raise",  "return", "try",    "while",   "with",     "yield"};
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 
 std::string option_of(std::string keyword) {
-  if (keyword.ends_with('_')) keyword.pop_back();
+  if (keyword.ends_with('_') && is_reserved(keyword.substr(0, keyword.size() - 1)))
+    keyword.pop_back();
   std::replace(keyword.begin(), keyword.end(), '_', '-');
   return keyword;
 }
@@ -53,13 +57,24 @@ bool is_sequence(const py::handle& value) {
   return py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
 }
 
+// The text that `convert` makes; a wrong type where Python refuses, as for an array of numbers.
+template <typename Convert>
+std::string converted(const Option& option, const py::handle& value, const Convert& convert) {
+  try {
+    return py::str(convert());
+  } catch (const py::error_already_set&) {
+    wrong_type(option, value);
+  }
+}
+
 // A value of Python as a command line would have it.
 std::string text_of(const Option& option, const py::handle& value) {
   if (py::isinstance<py::bool_>(value)) return text_of_bool(option, value.cast<bool>(), value);
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
   if (py::isinstance<py::float_>(value)) return py::repr(py::float_(value.cast<double>()));
   if (PyIndex_Check(value.ptr()))
-    return py::str(py::module_::import("operator").attr("index")(value));
+    return converted(option, value,
+                     [&] { return py::module_::import("operator").attr("index")(value); });
   if (py::hasattr(value, "__fspath__")) return py::str(value.attr("__fspath__")());
   if (is_sequence(value)) {
     std::string text;
@@ -67,7 +82,9 @@ std::string text_of(const Option& option, const py::handle& value) {
     return text;
   }
   if (PyNumber_Check(value.ptr()) && py::hasattr(value, "__float__"))
-    return py::repr(py::float_(py::reinterpret_borrow<py::object>(value)));
+    return converted(option, value, [&] {
+      return py::repr(py::float_(py::reinterpret_borrow<py::object>(value)));
+    });
   wrong_type(option, value);
 }
 
@@ -122,7 +139,7 @@ py::list options_of() {
 // What is settled by keywords; inputs are arguments of the functions.
 py::list options_of_job(const std::string& job) {
   using namespace jobs;
-  if (job == "complete") return options_of<CompleteOptions, RunOptions>();
+  if (job == "complete") return options_of<CompleteInput, CompleteOptions, RunOptions>();
   if (job == "sense") return options_of<SenseOptions, RunOptions>();
   if (job == "phase") return options_of<PhaseJobOptions, RunOptions>();
   if (job == "ptychography") return options_of<PtychographyJobOptions, RunOptions>();

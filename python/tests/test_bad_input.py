@@ -186,3 +186,106 @@ def test_io_error_is_an_os_error(tmp_path, holes):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         udv.complete(holes, out=tmp_path / "file")
+
+
+@pytest.mark.parametrize("call, error, words", [
+    (lambda: udv.complete([[1.0, 2.0], [3.0]]), ValueError, "X: rows of different lengths"),
+    (lambda: udv.complete(([0, 1], [0, 1], [1.0, 2.0]), shape=3), ValueError, "shape: 3 found|(rows"),
+    (lambda: udv.complete(([0, 1], [0, 1], [1.0, 2.0]), shape=(2, 2.5)), ValueError, "(2, 2.5)"),
+    (lambda: udv.complete(([0, 1], [0, 1], [1.0, 2.0]), shape=[[1], [2, 3]]), ValueError, "list"),
+    (lambda: udv.complete(SQUARE, test=np.ones((2, 2))), ValueError, "test: shape (2, 2) found|(3, 3)"),
+    (lambda: udv.complete(SQUARE, weight=np.zeros((3, 3))), ValueError, "weight: all 9 values are zero"),
+    (lambda: udv.complete(SQUARE, max_rank=np.arange(3)), TypeError, "max_rank: ndarray found"),
+    (lambda: udv.complete(SQUARE, noise=np.ones(2)), TypeError, "noise: ndarray found"),
+    (lambda: udv.complete(sp.coo_matrix((np.array([2**60, 2]), ([0, 1], [0, 1])))), ValueError,
+     "X: whole numbers above 2^53"),
+    (lambda: udv.complete((np.array([0, 2**63], dtype=np.uint64), [0, 1], [1.0, 2.0])), ValueError,
+     "X[0]: whole numbers above 2^53"),
+    (lambda: udv.sense(np.ones((4, 4)), np.ones(4), shape="22"), ValueError, "shape: '22' found"),
+    (lambda: udv.sense(np.ones((4, 4)), np.ones(4), shape=(1, 2, 2)), ValueError, "shape: (1, 2, 2)"),
+    (lambda: udv.sense(sp.eye(4), np.ones(4), shape=(2, 2)), TypeError, "A: a sparse matrix found"),
+    (lambda: udv.sense(np.full((4, 2, 2), np.nan), np.ones(4)), ValueError, "A: A_0|not finite"),
+    (lambda: udv.read_run(3), TypeError, "folder: int found, a path expected"),
+    (lambda: udv.complete(SQUARE).save(3), TypeError, "folder: int found"),
+    (lambda: udv.complete(SQUARE).predict([0, 1, 2], [0, 1]), ValueError, "j: shape (2,) found"),
+    (lambda: udv.complete(SQUARE).fold_in(([], [], [])), ValueError, "rows[2]: an empty array"),
+])
+def test_more_arguments(call, error, words):
+    expect(error, words, call)
+
+
+OPTICS = dict(wavelength_m=5e-7, numerical_aperture=0.1, pixel_m=1e-6, led_pitch_mm=4,
+              led_distance_mm=80)
+
+
+@pytest.mark.parametrize("setup, error, words", [
+    ({"pixel_m": "a"}, TypeError, "setup['pixel_m']: 'a' found, a number"),
+    ({"upsampling": 1.5}, TypeError, "setup['upsampling']: 1.5 found, a whole number"),
+    ({"leds": "abc"}, TypeError, "setup['leds']|whole numbers"),
+    ({"leds": [1, 2, 3]}, ValueError, "setup['leds']: shape (3,) found"),
+    ({"pupil": "x"}, TypeError, "setup['pupil']|numbers"),
+    ({"wavelenght": 1}, ValueError, "'wavelenght' found|did you mean wavelength_m?"),
+])
+def test_optics(setup, error, words):
+    expect(error, words, lambda: udv.ptychography(np.ones((3, 8, 8)), {**OPTICS, **setup}))
+
+
+@pytest.mark.parametrize("y, how, error, words", [
+    (np.arange(6.0), {"task": "regresion"}, ValueError, "task: 'regresion' found"),
+    (np.array([1, "a", None] * 2, dtype=object), {}, TypeError, "y: labels of several types"),
+    (np.ma.masked_less(np.arange(6.0), 2), {}, ValueError, "y: an array with masked values"),
+    (np.arange(6.0), {"test": 3}, TypeError, "test: int found, (X, y)"),
+    (np.arange(6.0), {"test": (np.ones((2, 2)), np.ones(2))}, ValueError, "test[0]: 2 features"),
+    (np.arange(6.0), {"test": (np.ones((2, 3)), np.ones(4))}, ValueError, "test[1]: 4 targets"),
+    (np.arange(6) % 2, {"test": (np.ones((2, 3)), [0, 7])}, ValueError, "test[1]: the label 7"),
+])
+def test_targets(y, how, error, words):
+    expect(error, words, lambda: udv.train(np.eye(6, 3), y, epochs=1, **how))
+
+
+def test_long_tables():
+    pd = pytest.importorskip("pandas")
+    long = pd.DataFrame({"u": list("aabbc"), "i": [1, 2, 1, 2, 1], "r": [1.0, 2, 2, 4, 3],
+                         "zero": 0.0, "text": list("vwxyz")})
+    keys = dict(row="u", column="i", value="r")
+    expect(ValueError, "std: a standard deviation of 0", lambda: udv.complete(long, **keys, std="zero"))
+    expect(TypeError, "std: columns that are no numbers found (text)",
+           lambda: udv.complete(long, **keys, std="text"))
+    expect(TypeError, "weight: list found, the name of a column",
+           lambda: udv.complete(long, **keys, weight=[1, 2]))
+    expect(ValueError, "weight: 2 values found, 5 expected",
+           lambda: udv.complete(long, **keys, weight=np.ones(2)))
+    assert udv.complete(long, **keys, weight=np.ones(5)).rank == 1
+    expect(TypeError, "row: keys of several types found (int, str)",
+           lambda: udv.complete(long, **keys, symmetric=True))
+    dates = pd.DataFrame({"a": pd.to_datetime(["2020", "2021"]), "b": [1.0, 2.0]})
+    expect(TypeError, "X: columns that are no numbers found (a)", lambda: udv.complete(dates))
+    twice = pd.DataFrame(np.eye(6, 3), columns=["a", "a", "b"])
+    expect(ValueError, "X: the column label 'a' found twice",
+           lambda: udv.train(twice, np.arange(6.0), epochs=1))
+
+
+def test_rows_of_a_test_table_are_found_by_their_labels():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(np.outer([1.0, 2, 3, 4], [1.0, 2, 3]), index=list("abcd"))
+    test = X.iloc[[2, 0]] + 0.5
+    assert abs(udv.complete(X, test=test).test_rmse - 0.5) < 1e-9
+    expect(ValueError, "test: the row 'z' found", lambda: udv.complete(X, test=X.rename({"a": "z"})))
+
+
+def test_estimators():
+    pytest.importorskip("sklearn")
+    from udv.sklearn import LowRankImputer, MatrixCompletion, UDVRegressor
+
+    hidden = np.ma.masked_equal(np.where(np.isnan(SQUARE), -99.0, SQUARE), -99.0)
+    np.testing.assert_array_equal(LowRankImputer().fit_transform(hidden),
+                                  LowRankImputer().fit_transform(SQUARE))
+    expect(ValueError, "X: an array with masked values",
+           lambda: UDVRegressor(epochs=1).fit(hidden, [1.0, 2.0, 3.0]))
+    expect(ValueError, "scale: 'often' found", lambda: LowRankImputer(scale="often").fit(SQUARE))
+    pairs, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [1.0, 2.0, 2.0, 4.0]
+    expect(ValueError, "sample_weight: shape (3,) found, (4,) expected",
+           lambda: MatrixCompletion().fit(pairs, y, sample_weight=[1, 1, 1]))
+    expect(ValueError, "n: 0 found", lambda: MatrixCompletion().fit(pairs, y).recommend([0], n=0))
+    mixed = np.array([[1, "a"], [2, 3], [1, 3]], dtype=object)
+    expect(TypeError, "column: keys of several types", lambda: MatrixCompletion().fit(mixed, [1, 2, 3]))

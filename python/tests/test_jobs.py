@@ -245,3 +245,22 @@ def test_stub_names_everything():
     named = {getattr(node, "name", None) for node in body} | {
         node.target.id for node in body if isinstance(node, ast.AnnAssign)}
     assert set(udv.__all__) <= named
+
+
+def test_a_completion_goes_on_with_more_data(tmp_path, low_rank, rng):
+    """`--from` of the command: Python keeps the word for itself, the keyword is from_."""
+    i, j = np.nonzero(rng.random(low_rank.shape) < 0.6)
+    for name, part in (("first", i < 35), ("second", i >= 35)):
+        lines = [f"{r},{c},{low_rank[r, c]:.17g}" for r, c in zip(i[part], j[part])]
+        (tmp_path / f"{name}.csv").write_text("row,column,value\n" + "\n".join(lines) + "\n")
+    udv.complete(tmp_path / "first.csv", out=tmp_path / "run")
+    answer = udv.complete(tmp_path / "second.csv", from_=tmp_path / "run")
+    assert answer.shape == low_rank.shape and answer.rank == 3
+    np.testing.assert_allclose(answer.matrix(), low_rank, atol=1e-8)
+    assert "from_ : path, optional" in udv.complete.__doc__
+    with pytest.raises(TypeError, match="from_: goes with a file, X is ndarray"):
+        udv.complete(low_rank, from_=tmp_path / "run")
+    with pytest.raises(udv.IoError, match="nowhere: no such folder"):
+        udv.complete(tmp_path / "second.csv", from_=tmp_path / "nowhere")
+    with pytest.raises(TypeError, match="no keyword 'seed_'; did you mean seed"):
+        udv.complete(low_rank, seed_=1)

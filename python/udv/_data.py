@@ -38,6 +38,34 @@ def optional_path(value, name: str) -> str:
     return os.fspath(value)
 
 
+def path(value, name: str) -> str:
+    """A path as text."""
+    if not is_path(value):
+        raise TypeError(f"{name}: {type(value).__name__} found, a path expected")
+    return os.fspath(value)
+
+
+def two_sizes(shape, name: str = "shape") -> tuple:
+    """(rows, columns) as whole numbers."""
+    if isinstance(shape, (tuple, list, np.ndarray)) and len(shape) == 2:
+        if all(isinstance(n, (int, np.integer)) and n > 0 for n in shape):
+            return int(shape[0]), int(shape[1])
+    found = repr(shape) if isinstance(shape, (tuple, str, int, float)) else type(shape).__name__
+    raise ValueError(f"{name}: {found} found, (rows, columns) expected, two positive whole "
+                     "numbers")
+
+
+def _array(value, name: str):
+    """np.asarray, with the argument in its message."""
+    if is_sparse(value):
+        raise TypeError(f"{name}: a sparse matrix found, an array expected")
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name}: rows of different lengths found, all of one length "
+                         "expected") from None
+
+
 def is_frame(value) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, pandas.DataFrame)
@@ -50,11 +78,7 @@ def is_sparse(value) -> bool:
 
 def numbers(value, name: str, ndim: tuple = (1, 2, 3), complex_too: bool = False):
     """A native array of float64 (or complex128); no copy where it is one already."""
-    if isinstance(value, np.ma.MaskedArray):
-        if np.ma.is_masked(value):
-            raise ValueError(f"{name}: an array with masked values found, all values expected")
-        value = value.data
-    array = np.asarray(value)
+    array = plain(value, name)
     kinds = "fiubc" if complex_too else "fiub"
     if array.dtype.kind not in kinds:
         what = "numbers" if complex_too else "real numbers"
@@ -67,6 +91,13 @@ def numbers(value, name: str, ndim: tuple = (1, 2, 3), complex_too: bool = False
     _check_whole(array, name)
     wanted = np.complex128 if array.dtype.kind == "c" else np.float64
     return array.astype(wanted, copy=False)
+
+
+def plain(value, name: str):
+    """An array of any kind, none of it masked."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name}: an array with masked values found, all values expected")
+    return _array(value, name)
 
 
 def _axes(ndim: tuple) -> str:
@@ -91,9 +122,11 @@ def finite(value, name: str, **how):
 
 def indices(value, name: str):
     """Places as int64."""
-    array = np.asarray(value)
+    array = _array(value, name)
     if array.dtype.kind not in "iu" and array.size > 0:
         raise TypeError(f"{name}: an array of dtype {array.dtype} found, whole numbers expected")
+    if array.dtype == np.uint64 and array.size > 0:
+        _check_whole(array, name)
     return np.atleast_1d(array).astype(np.int64, copy=False)
 
 
@@ -111,8 +144,14 @@ def _from_dense(X, name, symmetric, weight):
         array = np.where(mask, np.nan, array)
     entries = _udv.Entries.dense(name, array, symmetric)
     if weight is not None:
-        entries.set_weights(finite(weight, "weight", ndim=(2,)))
+        entries.set_weights(_some(finite(weight, "weight", ndim=(2,))))
     return entries
+
+
+def _some(weight):
+    if not weight.any():
+        raise ValueError(f"weight: all {weight.size} values are zero, a positive one expected")
+    return weight
 
 
 def _no_weights():
@@ -126,6 +165,8 @@ def _from_sparse(X, name, symmetric, weight):
     if coo.data.dtype.kind not in "fiub":
         raise TypeError(f"{name}: a sparse matrix of dtype {coo.data.dtype} found, "
                         "real numbers expected")
+    if coo.data.size > 0:
+        _check_whole(coo.data, name)
     return _udv.Entries.triplets(name, coo.row.astype(np.int64), coo.col.astype(np.int64),
                                  coo.data.astype(np.float64), _no_weights(), X.shape, symmetric)
 
@@ -136,23 +177,24 @@ def _from_triplets(X, name, symmetric, weight, shape):
                          "and values")
     i, j = indices(X[0], f"{name}[0]"), indices(X[1], f"{name}[1]")
     v = numbers(X[2], f"{name}[2]", ndim=(1,))
-    w = _no_weights() if weight is None else finite(weight, "weight", ndim=(1,))
+    w = _no_weights() if weight is None else _some(finite(weight, "weight", ndim=(1,)))
     if shape is None:
         shape = (int(i.max()) + 1, int(j.max()) + 1)
         if symmetric:
             shape = (max(shape), max(shape))
-    return _udv.Entries.triplets(name, i, j, v, w, tuple(shape), symmetric)
+    return _udv.Entries.triplets(name, i, j, v, w, two_sizes(shape), symmetric)
 
 
-def _frame_numbers(frame, name):
-    try:
-        array = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        bad = [str(c) for c in frame.columns if frame[c].dtype.kind not in "fiub"]
-        raise TypeError(f"{name}: columns that are no numbers found ({', '.join(bad[:5])}), "
-                        "numbers with NaN expected; for a long table give row=, column= and "
-                        "value=") from None
-    return array
+def _frame_numbers(frame, name, what="numbers with NaN expected; for a long table give row=, "
+                                       "column= and value="):
+    """The values of a table as float64. Dates and times are no numbers."""
+    if not any(kind.kind in "mM" for kind in frame.dtypes):
+        try:
+            return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            pass
+    bad = [str(c) for c, kind in zip(frame.columns, frame.dtypes) if kind.kind not in "fiub"]
+    raise TypeError(f"{name}: columns that are no numbers found ({', '.join(bad[:5])}), {what}")
 
 
 def _unique(labels, name: str, what: str):
@@ -163,6 +205,8 @@ def _unique(labels, name: str, what: str):
 
 
 def _column(frame, key, argument):
+    if not hasattr(type(key), "__hash__") or type(key).__hash__ is None:
+        raise TypeError(f"{argument}: {type(key).__name__} found, the name of a column expected")
     if key not in frame.columns:
         import difflib
 
@@ -189,6 +233,31 @@ def _codes(column, argument, labels):
     return pd.Index(labels).get_indexer(column), labels
 
 
+def _numbers_of(frame, key, argument):
+    return _frame_numbers(_column(frame, key, argument).to_frame(), argument,
+                          "numbers expected")[:, 0]
+
+
+def _weights_of_lines(frame, weight):
+    """One weight for each line of a long table: a column of it, or an array."""
+    if not isinstance(weight, np.ndarray):
+        return _numbers_of(frame, weight, "weight")
+    w = numbers(weight, "weight", ndim=(1,))
+    if w.size != len(frame):
+        raise ValueError(f"weight: {w.size} values found, {len(frame)} expected, one for each "
+                         "line of the table")
+    return w
+
+
+def _sorted_keys(keys):
+    try:
+        return sorted(keys)
+    except TypeError:
+        kinds = sorted({type(key).__name__ for key in keys})
+        raise TypeError(f"row: keys of several types found ({', '.join(kinds)}) in row and column, "
+                        "one type expected where symmetric") from None
+
+
 def _from_long(frame, keys, name, symmetric, weight, like):
     import pandas as pd
 
@@ -196,13 +265,12 @@ def _from_long(frame, keys, name, symmetric, weight, like):
     known = (like.rows, like.columns) if like is not None else (None, None)
     rows, columns = _column(frame, row, "row"), _column(frame, column, "column")
     if symmetric and like is None:
-        both = pd.Index(sorted(set(rows) | set(columns)))
+        both = pd.Index(_sorted_keys(set(rows) | set(columns)))
         known = (both, both)
     i, row_labels = _codes(rows, "row", known[0])
     j, column_labels = _codes(columns, "column", known[1])
-    v = _frame_numbers(_column(frame, value, "value").to_frame(), "value")[:, 0]
-    w = _no_weights() if weight is None else _frame_numbers(
-        _column(frame, weight, "weight").to_frame(), "weight")[:, 0]
+    v = _numbers_of(frame, value, "value")
+    w = _no_weights() if weight is None else _weights_of_lines(frame, weight)
     kept = ~np.isnan(v) & (i >= 0) & (j >= 0)
     entries = _udv.Entries.triplets(name, i[kept].astype(np.int64), j[kept].astype(np.int64),
                                     v[kept], w[kept] if weight is not None else w,
@@ -220,6 +288,12 @@ def _from_wide(frame, name, symmetric, weight, like):
                              "matrix expected")
         frame = frame.reindex(columns=like.columns)
         columns = frame.columns
+    if like is not None and like.rows is not None:
+        strange = [r for r in rows if r not in like.rows]
+        if strange:
+            raise ValueError(f"{name}: the row {strange[0]!r} found, rows of X expected")
+        frame = frame.reindex(index=like.rows)
+        rows = frame.index
     array = _frame_numbers(frame, name)
     return Table(_from_dense(array, name, symmetric, weight), rows, columns)
 
@@ -246,8 +320,11 @@ def table(X, name="X", *, symmetric=False, row=None, column=None, value=None, we
                 raise ValueError(f"{missing[0]}: nothing found, the name of a column expected, "
                                  "as row, column and value go together")
             if std is not None:
-                X = X.assign(**{"_udv_weight": 1 / _column(X, std, "std") ** 2})
-                weight = "_udv_weight"
+                missing = np.isnan(_numbers_of(X, value, "value"))
+                deviations = std if isinstance(std, np.ndarray) else _numbers_of(X, std, "std")
+                if deviations.shape == missing.shape:
+                    deviations = np.where(missing, 1.0, deviations)
+                weight = _weight_of_std(weight, deviations)
             return _from_long(X, keys, name, symmetric, weight, like)
         return _from_wide(X, name, symmetric, _weight_of_std(weight, std), like)
     for argument, given in (("row", row), ("column", column), ("value", value)):

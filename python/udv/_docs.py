@@ -21,7 +21,7 @@ def _type_text(option: dict) -> str:
     if option["choices"]:
         return "{" + ", ".join(repr(word) for word in option["choices"]) + "}"
     kinds = {"NUMBER": "int", "REAL": "float", "auto|REAL": "float or 'auto'", "TEXT": "str",
-             "FILE": "path", "FOLDER": "path", "ROWS,COLUMNS": "(int, int)",
+             "FILE": "path", "FOLDER": "path", "RUN": "path", "ROWS,COLUMNS": "(int, int)",
              "LOW,HIGH": "(float, float)", "A,B,...": "list of str", "N,N,...": "list of int",
              "COLUMN": "str", "auto|unit|none|REAL": "'auto', 'unit', 'none' or float"}
     return kinds.get(option["kind"], "str")

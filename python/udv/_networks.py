@@ -108,12 +108,18 @@ def _table_file(frame):
         yield path
 
 
+def _with_unique_columns(frame, name: str):
+    _data._unique(frame.columns, name, "column")
+    return frame
+
+
 def _has_words(X) -> bool:
     return _data.is_frame(X) and any(kind.kind not in "fiub" for kind in X.dtypes)
 
 
 def _train_table(X, y, task: str, options: dict, watch):
     """Words and dates are coded by the engine, as those of a file."""
+    _with_unique_columns(X, "X")
     name = getattr(y, "name", None) or "y"
     if name in X.columns:
         name = "udv_target"
@@ -123,29 +129,40 @@ def _train_table(X, y, task: str, options: dict, watch):
 
 
 def _task_of(y, task: str) -> str:
+    if task not in ("auto", "regression", "classification"):
+        raise ValueError(f"task: {task!r} found, one of auto, regression, classification expected")
     if task != "auto":
         return task
     return "regression" if y.dtype.kind == "f" else "classification"
 
 
-def _targets(y, task: str, classes=None):
+def _targets(y, task: str, classes=None, name="y"):
     """(values or None, labels or None, classes): floats are values unless the task says classes."""
-    array = np.asarray(y)
+    if y is None:
+        raise TypeError(f"{name}: nothing found, the targets expected beside X")
+    array = _data.plain(y, name)
     task = _task_of(array, task)
     if task == "regression":
-        values = _data.finite(array, "y", ndim=(1, 2))
+        values = _data.finite(array, name, ndim=(1, 2))
         return (values[:, None] if values.ndim == 1 else values), None, None
     if array.ndim != 1:
-        raise ValueError(f"y: shape {array.shape} found, one label for each row expected")
+        raise ValueError(f"{name}: shape {array.shape} found, one label for each row expected")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError("y: NaN or an infinite value found, labels expected")
+        raise ValueError(f"{name}: NaN or an infinite value found, labels expected")
+    try:
+        known, labels = np.unique(array, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in array})
+        raise TypeError(f"{name}: labels of several types found ({', '.join(kinds)}), one type "
+                        "expected") from None
     if classes is None:
-        classes, labels = np.unique(array, return_inverse=True)
+        classes = known
     else:
+        strange = [label for label in known.tolist() if label not in classes.tolist()]
+        if strange:
+            raise ValueError(f"{name}: the label {strange[0]!r} found, one that the model knows "
+                             "expected")
         labels = np.searchsorted(classes, array)
-        if (labels >= len(classes)).any() or (classes[np.minimum(labels, len(classes) - 1)]
-                                               != array).any():
-            raise ValueError("y: a label found that the model does not know")
     if len(classes) < 2:
         raise ValueError(f"y: {len(classes)} class found, at least 2 classes expected")
     return None, labels.astype(np.int32), classes
@@ -153,13 +170,26 @@ def _targets(y, task: str, classes=None):
 
 def _features(X, name="X"):
     if _data.is_frame(X):
-        X = _data._frame_numbers(X, name)
+        X = _data._frame_numbers(_with_unique_columns(X, name), name, "numbers expected")
     return _data.finite(X, name, ndim=(2,))
 
 
 def _same_rows(X, rows: int, name: str):
     if len(X) != rows:
         raise ValueError(f"{name}: {rows} targets found, {len(X)} expected, one for each row of X")
+
+
+def _test_part(test, width: int, has_values: bool, classes):
+    """(X, values or None, labels or None) of the pair `test`."""
+    if not isinstance(test, (tuple, list)) or len(test) != 2:
+        raise TypeError(f"test: {type(test).__name__} found, (X, y) expected beside an array")
+    X = _features(test[0], "test[0]")
+    if X.shape[1] != width:
+        raise ValueError(f"test[0]: {X.shape[1]} features found, {width} expected, as in X")
+    task = "regression" if has_values else "classification"
+    values, labels, _ = _targets(test[1], task, classes, "test[1]")
+    _same_rows(X, len(labels if values is None else values), "test[1]")
+    return X, values, labels
 
 
 @job("train", hidden=("data", "target", "targets"))
@@ -209,9 +239,7 @@ def train(X, y=None, *, test=None, task="auto", target=None, targets=None, callb
         _same_rows(features, len(values if labels is None else labels), "y")
         test_part = None
         if test is not None:
-            test_X, (test_values, test_labels, _) = _features(test[0], "test"), _targets(
-                test[1], "regression" if labels is None else "classification", classes)
-            test_part = (test_X, test_values, test_labels)
+            test_part = _test_part(test, features.shape[1], labels is None, classes)
         names = [] if classes is None else [str(c) for c in classes]
         model, figures, history, warned, notices = _udv.train(features, values, labels, test_part,
                                                               names, options, watch)

@@ -13,7 +13,7 @@ from ._errors import report
 from ._recovery import ImageRecovery, PhaseRecovery, Recovery
 from ._watch import watcher
 
-_FILE_ONLY = ("base", "layout")
+_FILE_ONLY = ("base", "layout", "from_")
 
 
 def _given(options: dict) -> dict:
@@ -92,6 +92,9 @@ def complete(X, *, row=None, column=None, value=None, weight=None, std=None, tes
     if test is not None:
         test_entries = _data.table(test, "test", symmetric=is_symmetric, row=row, column=column,
                                    value=value, shape=table.entries.shape, like=table).entries
+        if test_entries.shape != table.entries.shape:
+            raise ValueError(f"test: shape {test_entries.shape} found, {table.entries.shape} "
+                             "expected, as X has it")
     answer, warned, notices = _udv.complete(table.entries, test_entries, _data.texts(table.rows),
                                             _data.texts(table.columns), options, watch)
     _report(answer, warned, notices)
@@ -115,12 +118,12 @@ def _sensing_shape(A, shape, rank_one: bool):
             raise ValueError(f"A: shape {A.shape} found, n x p expected for rank-one measurements")
         return A.shape[1], A.shape[1]
     if A.ndim == 3:
-        if shape is not None and tuple(shape) != A.shape[1:]:
+        if shape is not None and _data.two_sizes(shape) != A.shape[1:]:
             raise ValueError(f"shape: {tuple(shape)} found, {A.shape[1:]} expected, as A has it")
         return A.shape[1:]
     if shape is None:
         raise ValueError(f"A: shape {A.shape} found, n x p x q expected; for n x (p q) give shape")
-    rows, columns = (int(n) for n in shape)
+    rows, columns = _data.two_sizes(shape)
     if rows * columns != A.shape[1]:
         raise ValueError(f"A: shape {A.shape} found, n x {rows * columns} expected for a "
                          f"{rows} x {columns} matrix")
@@ -164,7 +167,7 @@ def sense(A, b, *, shape=None, symmetric=None, callback=None, progress=False,
         if shape is None:
             raise ValueError("shape: nothing found, (rows, columns) of X expected beside an "
                              "operator")
-        rows, columns = (int(n) for n in shape)
+        rows, columns = _data.two_sizes(shape)
         if tuple(A.shape)[1] != rows * columns:
             raise ValueError(f"A: shape {tuple(A.shape)} found, n x {rows * columns} expected for "
                              f"a {rows} x {columns} matrix")
@@ -177,8 +180,13 @@ def sense(A, b, *, shape=None, symmetric=None, callback=None, progress=False,
             raise ValueError(f"A: X is {form[0]} x {form[1]}, at least 2 x 2 expected")
         if _is_symmetric(symmetric) and form[0] != form[1]:
             raise ValueError(f"A: X is {form[0]} x {form[1]}, square expected where symmetric")
-        answer, warned, notices = _udv.sense(array, _values(b, array.shape[0]), form, options,
-                                             watch)
+        values = _values(b, array.shape[0])
+        try:
+            answer, warned, notices = _udv.sense(array, values, form, options, watch)
+        except ValueError as error:
+            if not str(error).startswith("dense: "):
+                raise
+            raise ValueError("A: " + str(error)[len("dense: "):]) from None
     _report(answer, warned, notices)
     return Recovery(answer, "sense")
 
@@ -232,6 +240,30 @@ def retrieve_phase(A, b, *, truth=None, callback=None, progress=False,
     return recovery
 
 
+def _checked_setup(setup: dict) -> dict:
+    """The optics with values of the right types."""
+    checked = {}
+    for name, value in setup.items():
+        if name == "leds":
+            leds = _data.indices(value, "setup['leds']")
+            if leds.ndim != 2 or leds.shape[1] != 2:
+                raise ValueError(f"setup['leds']: shape {leds.shape} found, one (x, y) for each "
+                                 "image expected")
+            checked[name] = [tuple(pair) for pair in leds.tolist()]
+        elif name == "pupil":
+            checked[name] = _data.finite(value, "setup['pupil']", ndim=(2,), complex_too=True)
+        elif name == "kind":
+            checked[name] = str(value)
+        else:
+            number = np.asarray(value)
+            whole = name == "upsampling"
+            if number.ndim != 0 or number.dtype.kind not in ("iu" if whole else "fiu"):
+                raise TypeError(f"setup['{name}']: {value!r} found, a "
+                                f"{'whole ' if whole else ''}number expected")
+            checked[name] = value
+    return checked
+
+
 @job("ptychography", hidden=("data", "setup"))
 def ptychography(images, setup, *, callback=None, progress=False, **options) -> ImageRecovery:
     """Recover a complex image from Fourier ptychographic measurements.
@@ -262,7 +294,7 @@ def ptychography(images, setup, *, callback=None, progress=False, **options) -> 
         if not isinstance(setup, dict):
             raise TypeError(f"setup: {type(setup).__name__} found, a dict expected beside an array")
         array = _data.finite(images, "images", ndim=(3,))
-        answer, warned, notices, image, pupil, figures = _udv.ptychography(array, setup, options,
-                                                                           watch)
+        answer, warned, notices, image, pupil, figures = _udv.ptychography(
+            array, _checked_setup(setup), options, watch)
     _report(answer, warned, notices)
     return ImageRecovery(answer, image, pupil, figures)

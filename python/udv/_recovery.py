@@ -95,9 +95,7 @@ class Recovery:
         -------
         values, or (values, std). NaN where a row or column has no data.
         """
-        rows = _data.places(i, self._rows, "i")
-        columns = _data.places(j, self._columns, "j")
-        rows, columns = np.broadcast_arrays(rows, columns)
+        rows, columns = self._pairs(i, j)
         values, std, _ = self._answer.predict(rows.ravel(), columns.ravel())
         shape = np.broadcast_shapes(_shape_of(i, self._rows), _shape_of(j, self._columns))
         values = values.reshape(shape)[()]
@@ -105,10 +103,19 @@ class Recovery:
 
     def determined(self, i, j):
         """Whether the data determine X(i, j)."""
-        rows, columns = np.broadcast_arrays(_data.places(i, self._rows, "i"),
-                                            _data.places(j, self._columns, "j"))
+        rows, columns = self._pairs(i, j)
         shape = np.broadcast_shapes(_shape_of(i, self._rows), _shape_of(j, self._columns))
         return self._answer.predict(rows.ravel(), columns.ravel())[2].reshape(shape)[()]
+
+    def _pairs(self, i, j):
+        """Places of rows and columns, one shape for both."""
+        rows = _data.places(i, self._rows, "i")
+        columns = _data.places(j, self._columns, "j")
+        try:
+            return np.broadcast_arrays(rows, columns)
+        except ValueError:
+            raise ValueError(f"j: shape {columns.shape} found, {rows.shape} expected, as i has it, "
+                             "or one that broadcasts with it") from None
 
     def matrix(self, keep_known: bool = False) -> np.ndarray:
         """All of X + offsets as an array; NaN in rows and columns without data.
@@ -151,7 +158,7 @@ class Recovery:
         like = _data.Table(None, None, self._columns)
         keys = dict(zip(("row", "column", "value"), self._keys)) if _data.is_frame(rows) else {}
         shape = None
-        if isinstance(rows, tuple) and len(rows) == 3:
+        if isinstance(rows, tuple) and len(rows) == 3 and np.size(rows[0]) > 0:
             shape = (int(np.max(rows[0])) + 1, self.shape[1])
         table = _data.table(rows, "rows", weight=weight, shape=shape, like=like, **keys)
         return FoldedRows(self._learned, self._learned.fold_in(table.entries), table.rows,
@@ -161,7 +168,7 @@ class Recovery:
 
     def save(self, folder) -> None:
         """Writes run.json, U.npy, d.npy, V.npy, history.csv: what `out` and the command write."""
-        self._answer.save(os.fspath(folder), self._command, _data.texts(self._rows),
+        self._answer.save(_data.path(folder, "folder"), self._command, _data.texts(self._rows),
                           _data.texts(self._columns))
 
     def report(self, path=None) -> str:
@@ -171,7 +178,7 @@ class Recovery:
         with tempfile.TemporaryDirectory() as folder:
             run = os.path.join(folder, self._command)
             self.save(run)
-            html = os.fspath(path) if path is not None else os.path.join(folder, "report.html")
+            html = _data.path(path, "path") if path is not None else os.path.join(folder, "report.html")
             _udv.write_report(html, f"udv {self._command}", [run])
             if path is not None:
                 return html

@@ -101,4 +101,5 @@ def read_run(folder) -> Run:
     """
     import json
 
-    return Run(Path(folder), json.loads(_udv.read_run(os.fspath(folder))))
+    text = _udv.read_run(_data.path(folder, "folder"))
+    return Run(Path(folder), json.loads(text))

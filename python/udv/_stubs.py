@@ -39,7 +39,7 @@ _INPUTS = {
     "target": "str | None", "targets": "_Path | None", "compare": "_Path | None",
 }
 _KINDS = {"NUMBER": "int | str", "REAL": "float", "auto|REAL": "float | str",
-          "FILE": "_Path", "FOLDER": "_Path", "ROWS,COLUMNS": "tuple[int, int]",
+          "FILE": "_Path", "FOLDER": "_Path", "RUN": "_Path", "ROWS,COLUMNS": "tuple[int, int]",
           "LOW,HIGH": "tuple[float, float]", "A,B,...": "list[str] | str",
           "N,N,...": "list[int] | str", "auto|unit|none|REAL": "float | str"}
 _JOBS = {"complete": "complete", "sense": "sense", "retrieve_phase": "phase",

@@ -29,10 +29,15 @@ except ImportError:
 
 __all__ = ["LowRankImputer", "MatrixCompletion", "UDVClassifier", "UDVRegressor"]
 
+_NORMAL_QUARTILES = 1.349  # between those of a normal distribution, in standard deviations
 _RATIO_TO_SCALE = 10  # of the columns' spreads, above which columns are scaled
 
 
 def _checked(estimator, X, y="no_validation", finite=True, **how):
+    # np.asarray would take what is masked for values.
+    for name, value in (("X", X), ("y", y)):
+        if np.ma.is_masked(value):
+            raise ValueError(f"{name}: an array with masked values found, all values expected")
     return _validate(estimator, X, y, **{_FINITE: finite}, **how)
 
 
@@ -125,6 +130,9 @@ class LowRankImputer(_Tags, TransformerMixin, BaseEstimator):
 
     def _table(self, X, reset: bool):
         """X as floats with NaN for what is missing."""
+        if np.ma.is_masked(X):
+            mark = self.missing_values
+            X = np.ma.asarray(X, dtype=np.float64).filled(mark)
         X = _checked(self, X, finite="allow-nan", dtype=np.float64, reset=reset, copy=True)
         if not _is_nan(self.missing_values):
             if np.isnan(X).any():
@@ -139,20 +147,23 @@ class LowRankImputer(_Tags, TransformerMixin, BaseEstimator):
         self._kept = known.any(axis=0)
         self._with_missing = ~known.all(axis=0)
         Z = X[:, self._kept]
-        self.means_ = np.array([Z[~np.isnan(Z[:, j]), j].mean() for j in _columns(Z)])
-        spreads = np.array([Z[~np.isnan(Z[:, j]), j].std() for j in _columns(Z)])
+        columns = [Z[~np.isnan(Z[:, j]), j] for j in _columns(Z)]
+        self.means_ = np.array([column.mean() for column in columns])
+        spreads = np.array([_spread(column) for column in columns])
         self._scales = np.where(spreads > 0, spreads, 1.0) if self._scales_columns(spreads) \
             else np.ones_like(spreads)
         limits = self.range if np.all(self._scales == 1) else None  # a range has the table's units
         self.recovery_ = _complete(
             Z / self._scales, max_rank=self.max_rank, center=self.center, noise=self.noise,
-            noise_model=self.noise_model, robust=self.robust, range=limits,
+            noise_model=self.noise_model, robust=self.robust, range=limits, start="bayes",
             seed=_seed(self.random_state))
         self._learned = None if self.recovery_ is None else _udv.Columns(self.recovery_._answer)
         self.n_components_ = 0 if self.recovery_ is None else self.recovery_.rank
         return self
 
     def _scales_columns(self, spreads) -> bool:
+        if not isinstance(self.scale, (bool, np.bool_)) and self.scale != "auto":
+            raise ValueError(f"scale: {self.scale!r} found, True, False or 'auto' expected")
         if self.scale != "auto":
             return bool(self.scale)
         some = spreads[spreads > 0]
@@ -215,6 +226,15 @@ class LowRankImputer(_Tags, TransformerMixin, BaseEstimator):
 
 def _columns(Z):
     return range(Z.shape[1])
+
+
+def _spread(values):
+    """The standard deviation by quartiles, which gross errors do not change; by squares where more
+    than half of the values are equal."""
+    k = len(values) // 4
+    ordered = np.partition(values, (k, len(values) - 1 - k))
+    quartiles = (ordered[-1 - k] - ordered[k]) / _NORMAL_QUARTILES
+    return quartiles if quartiles > 0 else values.std()
 
 
 def _is_nan(value) -> bool:
@@ -280,8 +300,8 @@ class MatrixCompletion(_Tags, RegressorMixin, BaseEstimator):
         i, j, y, w = i[w > 0], j[w > 0], y[w > 0], w[w > 0]
         if y.size == 0:
             raise ValueError("sample_weight: all weights are zero, a positive one expected")
-        self.rows_, i = np.unique(i, return_inverse=True)
-        self.columns_, j = np.unique(j, return_inverse=True)
+        self.rows_, i = _numbered(i, "row")
+        self.columns_, j = _numbered(j, "column")
         self.mean_ = float(np.average(y, weights=w))
         i, j, y, w = _merged(i, j, y, w, len(self.columns_))
         self.recovery_ = _complete(
@@ -323,6 +343,8 @@ class MatrixCompletion(_Tags, RegressorMixin, BaseEstimator):
         places = _positions(self.rows_, rows)
         if (places < 0).any():
             raise ValueError(f"rows: {rows[places < 0][0]!r} found, rows of the training expected")
+        if n < 1:
+            raise ValueError(f"n: {n} found, 1 or more expected")
         n = min(n, len(self.columns_))
         columns, values = [], []
         for i in places:
@@ -342,10 +364,23 @@ class MatrixCompletion(_Tags, RegressorMixin, BaseEstimator):
         return np.where(np.isfinite(scores), scores, self._column_means)
 
 
+def _numbered(keys, name):
+    """The different keys, sorted, and the place of each."""
+    try:
+        return np.unique(keys, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(key).__name__ for key in keys})
+        raise TypeError(f"{name}: keys of several types found ({', '.join(kinds)}), one type "
+                        "expected") from None
+
+
 def _weights(sample_weight, count):
     if sample_weight is None:
         return np.ones(count)
-    w = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), (count,))
+    w = np.asarray(sample_weight, dtype=np.float64)
+    if w.shape not in ((), (count,)):
+        raise ValueError(f"sample_weight: shape {w.shape} found, ({count},) expected")
+    w = np.broadcast_to(w, (count,))
     if not (np.isfinite(w).all() and (w >= 0).all()):
         raise ValueError("sample_weight: finite weights of at least 0 expected")
     return w

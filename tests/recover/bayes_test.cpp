@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "recover/solver/bayes_answer.hpp"
@@ -202,6 +203,38 @@ TEST(Posterior, NinetyPercentIntervalsCoverAboutThatMuch) {
     EXPECT_GT(share, 0.85) << noise;
     EXPECT_LT(share, 0.95) << noise;
   }
+}
+
+TEST(NoisyRecovery, NeedsNoWalkWhereBayesComesFirst) {
+  RecoverOptions options;
+  options.start = Start::kBayes;
+  for (const double noise : {0.01, 0.1, 0.3}) {
+    const Planted planted = noisy(noise, 12, 120, 60);
+    const Recovery walked = recover(completion(planted.entries));
+    const Recovery found = recover(completion(planted.entries), options);
+    EXPECT_GT(walked.iterations, 0) << noise;
+    EXPECT_EQ(found.iterations, 0) << noise;
+    EXPECT_NEAR(found.noise_sigma / walked.noise_sigma, 1, 0.05) << noise;
+    EXPECT_LE(planted.relative_error(found.U, found.d, found.V),
+              1.1 * planted.relative_error(walked.U, walked.d, walked.V))
+        << noise;
+  }
+}
+
+TEST(NoisyRecovery, LeavesExactDataAndGrossErrorsToTheWalkWhereBayesComesFirst) {
+  RecoverOptions options;
+  options.start = Start::kBayes;
+  Planted planted = noisy(0, 13, 120, 60);
+  const Recovery exact = recover(completion(planted.entries), options);
+  EXPECT_TRUE(exact.exact);
+  EXPECT_EQ(exact.rank, 3);
+  planted = noisy(0.02, 13, 120, 60);
+  const double size = *std::max_element(planted.entries.value.begin(), planted.entries.value.end());
+  for (std::size_t t = 0; t < planted.entries.value.size(); t += 25)
+    planted.entries.value[t] = t % 2 == 0 ? size : -size;
+  const Recovery found = recover(completion(planted.entries), options);
+  EXPECT_EQ(found.rank, 3);
+  EXPECT_TRUE(found.outliers_removed);
 }
 
 TEST(NoisyRecovery, KeepsPredictionsInTheRange) {

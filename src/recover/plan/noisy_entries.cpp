@@ -11,7 +11,14 @@ namespace {
 constexpr Index kLargeData = 50'000;    // entries that are not searched for gross errors twice
 constexpr Index kHugeData = 2'000'000;  // entries for which the walk is not tried first
 constexpr double kClearNoise = 0.02;    // share of the data that is noise for sure
+constexpr double kWeakNoise = 0.002;    // the same where Bayes is asked to come first
 constexpr double kGrossError = 10;      // standard deviations of the noise
+// Of Gaussian residuals one in 10^10 is beyond 6.5 deviations, and 62 % are beyond half a one.
+constexpr double kFarthest = 6.5, kLeastShare = 0.5;
+
+bool look_gaussian(const BayesAnswer& answer) {
+  return answer.largest_residual <= kFarthest && answer.share_beyond_half >= kLeastShare;
+}
 
 }  // namespace
 
@@ -72,7 +79,8 @@ void NoisyEntries<Scalar>::take(BayesAnswer answer, RankWalkOutcome<Scalar>& out
 
 template <typename Scalar>
 bool NoisyEntries<Scalar>::are_clear(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
-  if (!possible() || problem_.b().size() < kLargeData || errors_.judged()) return false;
+  if (!possible() || comes_first() || problem_.b().size() < kLargeData || errors_.judged())
+    return false;
   return take_where_clear({}, outcome, facts);
 }
 
@@ -95,11 +103,12 @@ bool NoisyEntries<Scalar>::take_where_clear(const BayesStart& start,
     const Vector<double>& b = problem_.b();
     const double size = b.norm() / problem_.scale() / std::sqrt(static_cast<double>(b.size()));
     problem_.drop_scaled();  // room for the posteriors
-    BayesAnswer answer = run(start, kClearNoise * size);
+    BayesAnswer answer = run(start, (comes_first() ? kWeakNoise : kClearNoise) * size);
     problem_.rescale();
     const bool interrupted = progress_.stopped();
     if (answer.stopped && !interrupted) return false;
-    const bool clear = interrupted || answer.largest_residual <= kGrossError;
+    const bool clear = interrupted || (comes_first() ? look_gaussian(answer)
+                                                     : answer.largest_residual <= kGrossError);
     if (clear) take(std::move(answer), outcome, facts);
     return clear;
   } else {
@@ -111,7 +120,9 @@ template <typename Scalar>
 bool NoisyEntries<Scalar>::are_clear_at_once(RankWalkOutcome<Scalar>& outcome,
                                              RecoveryFacts& facts) {
   const bool fresh = !progress_.state().has_gradient && progress_.state().journal.empty();
-  return fresh && problem_.b().size() >= kHugeData && are_clear(outcome, facts);
+  if (!fresh) return false;
+  if (comes_first()) return possible() && take_where_clear({}, outcome, facts);
+  return problem_.b().size() >= kHugeData && are_clear(outcome, facts);
 }
 
 template <typename Scalar>

@@ -22,7 +22,8 @@ class NoisyEntries {
   /// where this is not certain; else the answer, or what there is where the caller stops it, takes
   /// the place of the walk's.
   bool are_clear(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
-  /// So many that a walk, which would take long, is not even begun where the noise is clear.
+  /// So many that a walk, which would take long, is not even begun where the noise is clear. With
+  /// Start::kBayes any number, where residuals look Gaussian: gross errors are left to the walk.
   bool are_clear_at_once(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
   /// The same for any number of entries, from an earlier noisy answer.
   bool go_on_from(const EarlierAnswer& earlier, RankWalkOutcome<Scalar>& outcome,
@@ -34,6 +35,7 @@ class NoisyEntries {
   bool take_offsets(const StackedFactors<Scalar>& Z);
 
  private:
+  bool comes_first() const { return options_.start == Start::kBayes; }
   BayesAnswer run(const BayesStart& start, double smallest_sigma);
   BayesAnswer run_from(StackedFactors<double> scaled);
   bool take_where_clear(const BayesStart& start, RankWalkOutcome<Scalar>& outcome,

@@ -510,6 +510,17 @@ double BayesFit<Real>::largest_residual() const {
   return std::sqrt(largest.maxCoeff() / variance_);
 }
 
+template <typename Real>
+double BayesFit<Real>::share_beyond(double deviations) const {
+  const double limit = deviations * deviations * variance_;
+  Vector<double> count = Vector<double>::Zero(op_->rows());  // of each row
+  for_each_fitted([&](Index i, Index t, double value) {
+    const double w = weight_ ? static_cast<double>((*weight_)[at(t)]) : 1;
+    count(i) += w * (value_[t] - value) * (value_[t] - value) >= limit ? 1 : 0;
+  });
+  return count.sum() / num_entries_;
+}
+
 template class BayesFit<float>;
 template class BayesFit<double>;
 

@@ -87,6 +87,8 @@ class UDV_EXPORT BayesFit {
   Vector<double> fitted() const;
   /// Of all entries, in standard deviations of their noise.
   double largest_residual() const;
+  /// Share of the entries whose residuals are no smaller than this many standard deviations.
+  double share_beyond(double deviations) const;
 
   /// Noise of another kind from now on: by rows, by columns, by both, or by the signal, which
   /// stands for counts. Their variance is sigma^2 max(prediction, smallest_count()).

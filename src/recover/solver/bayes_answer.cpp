@@ -75,6 +75,7 @@ BayesAnswer answer_of(const EntriesOperator<double>& op, BayesSearch<Real> found
   answer.trials = found.trials;
   answer.stopped = found.stopped;
   answer.largest_residual = fit.largest_residual();
+  answer.share_beyond_half = fit.share_beyond(0.5);
   Posterior::Noise noise = noise_of(fit);
   add_known_noise(op, known_noise, noise);
   answer.posterior = std::make_shared<Posterior>(compact(fit.take_rows()), compact(fit.take_cols()),

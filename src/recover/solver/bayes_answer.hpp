@@ -19,7 +19,8 @@ struct BayesAnswer {
   Biases biases;
   NoiseKind noise = NoiseKind::kEqual;
   double sigma = 0, bound = 0;
-  double largest_residual = 0;  ///< in standard deviations of the noise of its entry
+  double largest_residual = 0;   ///< in standard deviations of the noise of its entry
+  double share_beyond_half = 0;  ///< of the residuals: half a standard deviation and more
   Index sweeps = 0;
   std::vector<ModelTrial> trials;
   std::shared_ptr<const Posterior> posterior;

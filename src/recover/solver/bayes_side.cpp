@@ -38,12 +38,28 @@ void with_padded(Index width, const Body& body) {
   }
 }
 
+constexpr Index kBatch = 4;  // entries that pass through the sums of a line at once
+
 // y += factor x
 template <int P, typename Real>
 UDV_INLINE void add_row(Real factor, const Real* x, Real* y, Index padded_width) {
   const Index size = P > 0 ? P : padded_width;
 #pragma omp simd
   for (Index c = 0; c < size; ++c) y[c] += factor * x[c];
+}
+
+// y += factor_0 x_0 + factor_1 x_1 + ..., in this order, for rows x_n of this width, one
+// after another, and factors at a distance of `step`.
+template <int P, typename Real>
+UDV_INLINE void add_rows(const Real* factor, Index step, const Real* x, Real* y,
+                         Index padded_width) {
+  const Index size = P > 0 ? P : padded_width;
+#pragma omp simd
+  for (Index c = 0; c < size; ++c) {
+    Real sum = y[c];
+    for (Index n = 0; n < kBatch; ++n) sum += factor[n * step] * x[n * size + c];
+    y[c] = sum;
+  }
 }
 
 // Sums of one line over its entries, and the normal equations made of them. P is the padded width
@@ -56,12 +72,16 @@ class LineSystem {
         P_(P > 0 ? P : padded(width)),
         outer_(static_cast<size_t>(D_ * P_)),
         right_(static_cast<size_t>(P_)),
-        feature_(static_cast<size_t>(P_)),
+        feature_(static_cast<size_t>(kBatch * P_)),
+        weighted_(static_cast<size_t>(kBatch * P_)),
         spread_(static_cast<size_t>(packed_size(D_))),
         system_(static_cast<size_t>(D_ * P_)),
         factor_(static_cast<size_t>(D_ * P_)),
         inverse_(static_cast<size_t>(D_ * P_)),
-        mean_(static_cast<size_t>(P_)) {}
+        mean_(static_cast<size_t>(P_)),
+        moment_(static_cast<size_t>(D_ * P_)),
+        means_(static_cast<size_t>(D_ * P_)),
+        mean_sum_(static_cast<size_t>(P_)) {}
 
   void clear() {
     std::fill(outer_.begin(), outer_.end(), Real(0));
@@ -70,20 +90,30 @@ class LineSystem {
     total_weight_ = 0;
   }
 
-  // One entry: partner's record, value less mu.
+  // One entry: partner's record, value less mu. finish_sums() comes after the last one.
   UDV_INLINE void add(const Real* partner, double value, Real weight) {
-    Real* const F = feature_.data();
-    for (Index c = 1; c < D_; ++c) F[c] = partner[c];
+    Real* const F = feature_.data() + queued_ * P_;
+    Real* const weighted = weighted_.data() + queued_ * P_;
     F[0] = 1;
+    for (Index c = 1; c < D_; ++c) F[c] = partner[c];
+    for (Index c = 0; c < D_; ++c) weighted[c] = weight * F[c];
     const Real y = static_cast<Real>(value - static_cast<double>(partner[0]));
-    add_row<P>(weight * y, F, right_.data(), P_);
-    for (Index r = 0; r < D_; ++r) add_row<P>(weight * F[r], F, outer_.data() + r * P_, P_);
-    const Real* const S = partner + D_;
-    Real* const sum = spread_.data();
-    const Index size = packed_size(D_);
-#pragma omp simd
-    for (Index c = 0; c < size; ++c) sum[c] += weight * S[c];
+    product_[queued_] = weight * y;
+    weight_[queued_] = weight;
+    record_[queued_] = partner;
     total_weight_ += static_cast<double>(weight);
+    if (++queued_ == kBatch) add_queued();
+  }
+
+  // What is left in the queue, filled up with entries of weight 0.
+  UDV_INLINE void finish_sums() {
+    if (queued_ == 0) return;
+    for (Index n = queued_; n < kBatch; ++n) {
+      std::fill_n(weighted_.data() + n * P_, P_, Real(0));
+      product_[n] = weight_[n] = 0;
+      record_[n] = record_[0];
+    }
+    add_queued();
   }
 
   // Posterior from the sums; returns log det C over the parts that are present.
@@ -91,15 +121,13 @@ class LineSystem {
     fill_system(precision, prior);
     const double log_det = -2 * cholesky();
     invert();
-    for (Index r = 0; r < D_; ++r) {
-      double sum = 0;
-      for (Index c = 0; c < D_; ++c) {
-        const double h = static_cast<double>(right_[at(c)]) -
-                         (c > 0 ? static_cast<double>(spread_[at(packed_size(c))]) : 0.0);
-        if (prior(c) > 0) sum += inverse_[at(r * P_ + c)] * h;
-      }
-      mean_[at(r)] = sum * precision;
+    std::fill(mean_.begin(), mean_.end(), 0.0);
+    for (Index c = 0; c < D_; ++c) {
+      const double h = static_cast<double>(right_[at(c)]) -
+                       (c > 0 ? static_cast<double>(spread_[at(packed_size(c))]) : 0.0);
+      if (prior(c) > 0) add_row<P>(h, inverse_.data() + c * P_, mean_.data(), P_);
     }
+    for (double& value : mean_) value *= precision;
     for (Index r = 0; r < D_; ++r)
       if (!(prior(r) > 0)) {
         mean_[at(r)] = 0;
@@ -134,25 +162,50 @@ class LineSystem {
       for (Index c = 0; c <= r; ++c) *S++ = static_cast<Real>(inverse_[at(r * P_ + c)]);
   }
 
-  void add_moments(Matrix<double>& moment, Matrix<double>& means) const {
-    means(0, 0) += 1;
+  // Adds this line to the sums that take_moments() hands over.
+  void add_moments() {
+    ++lines_;
+    add_row<P>(1.0, mean_.data(), mean_sum_.data(), P_);
+    for (Index r = 0; r < D_; ++r) {
+      add_row<P>(1.0, inverse_.data() + r * P_, moment_.data() + r * P_, P_);
+      add_row<P>(mean_[at(r)], mean_.data(), means_.data() + r * P_, P_);
+    }
+  }
+
+  // Sums over the lines so far: of C, and of (1, m) (1, m)^T.
+  void take_moments(Matrix<double>& moment, Matrix<double>& means) const {
+    means(0, 0) += static_cast<double>(lines_);
     for (Index c = 0; c < D_; ++c) {
-      means(c + 1, 0) += mean_[at(c)];
+      means(c + 1, 0) += mean_sum_[at(c)];
       for (Index r = c; r < D_; ++r) {
-        means(r + 1, c + 1) += mean_[at(r)] * mean_[at(c)];
-        moment(r + 1, c + 1) += inverse_[at(r * P_ + c)];
+        means(r + 1, c + 1) += means_[at(r * P_ + c)];
+        moment(r + 1, c + 1) += moment_[at(r * P_ + c)];
       }
     }
   }
 
-  double total_weight() const {
-    return total_weight_;
-  }
+  double total_weight() const { return total_weight_; }
 
  private:
-  static size_t at(Index i) {
-    return static_cast<size_t>(i);
+  static size_t at(Index i) { return static_cast<size_t>(i); }
+
+  // right += F (w y), outer += (w F) F^T, spread += w S over the queue.
+  UDV_INLINE void add_queued() {
+    const Real* const F = feature_.data();
+    add_rows<P>(product_, 1, F, right_.data(), P_);
+    for (Index r = 0; r < D_; ++r)
+      add_rows<P>(weighted_.data() + r, P_, F, outer_.data() + r * P_, P_);
+    Real* const sum = spread_.data();
+    const Index size = packed_size(D_);
+#pragma omp simd
+    for (Index c = 0; c < size; ++c) {
+      Real value = sum[c];
+      for (Index n = 0; n < kBatch; ++n) value += weight_[n] * record_[n][D_ + c];
+      sum[c] = value;
+    }
+    queued_ = 0;
   }
+
   static Index packed_at(Index r, Index c) {
     return packed_size(std::max(r, c)) + std::min(r, c);
   }
@@ -160,41 +213,41 @@ class LineSystem {
     return c == 0 ? 1 : mean_[at(c)];
   }
 
-  // G / sigma^2 + diag(1 / prior); absent parts decoupled.
+  // The upper part of G / sigma^2 + diag(1 / prior), by rows; absent parts decoupled.
   void fill_system(double precision, const Vector<double>& prior) {
     for (Index r = 0; r < D_; ++r)
       for (Index c = 0; c <= r; ++c) {
         double G = static_cast<double>(outer_[at(r * P_ + c)]);
         if (c > 0) G += static_cast<double>(spread_[at(packed_at(r, c))]);
-        system_[at(r * P_ + c)] = precision * G;
+        system_[at(c * P_ + r)] = precision * G;
       }
     for (Index r = 0; r < D_; ++r) {
       if (prior(r) > 0) {
         system_[at(r * P_ + r)] += 1 / prior(r);
         continue;
       }
-      for (Index c = 0; c < r; ++c) system_[at(r * P_ + c)] = 0;
-      for (Index c = r + 1; c < D_; ++c) system_[at(c * P_ + r)] = 0;
+      for (Index c = 0; c < r; ++c) system_[at(c * P_ + r)] = 0;
+      for (Index c = r + 1; c < D_; ++c) system_[at(r * P_ + c)] = 0;
       system_[at(r * P_ + r)] = 1;
     }
   }
 
-  // factor_ = L with L L^T = system_; 1 / L_rr on the diagonal. Returns sum log L_rr.
+  // factor_ = L^T by rows with L L^T = system_; 1 / L_rr on the diagonal. Each row is subtracted
+  // from those below it, whose lower parts mean nothing. Returns sum log L_rr.
   double cholesky() {
-    double log_sum = 0;
-    for (Index r = 0; r < D_; ++r) {
-      double* const row = factor_.data() + r * P_;
-      for (Index c = 0; c <= r; ++c) {
-        const double* const other = factor_.data() + c * P_;
-        double value = system_[at(r * P_ + c)];
-        for (Index k = 0; k < c; ++k) value -= row[k] * other[k];
-        if (c < r) {
-          row[c] = value * other[c];
-        } else {
-          const double pivot = std::max(value, 1e-14 * system_[at(r * P_ + r)]);
-          row[r] = 1 / std::sqrt(pivot);
-          log_sum += 0.5 * std::log(pivot);
-        }
+    double log_sum = 0, product = 1;
+    std::copy(system_.begin(), system_.end(), factor_.begin());
+    for (Index k = 0; k < D_; ++k) {
+      double* const row = factor_.data() + k * P_;
+      const double pivot = std::max(row[k], 1e-14 * system_[at(k * P_ + k)]);
+      const double scale = 1 / std::sqrt(pivot);
+      for (Index c = k + 1; c < D_; ++c) row[c] *= scale;
+      row[k] = scale;
+      for (Index r = k + 1; r < D_; ++r) add_row<P>(-row[r], row, factor_.data() + r * P_, P_);
+      product *= pivot;
+      if (product < 1e-100 || product > 1e100 || k + 1 == D_) {
+        log_sum += 0.5 * std::log(product);
+        product = 1;
       }
     }
     return log_sum;
@@ -207,7 +260,7 @@ class LineSystem {
     for (Index r = 0; r < D_; ++r) {
       X[r * P_ + r] = 1;
       for (Index c = 0; c < r; ++c)
-        add_row<P>(-factor_[at(r * P_ + c)], X + c * P_, X + r * P_, P_);
+        add_row<P>(-factor_[at(c * P_ + r)], X + c * P_, X + r * P_, P_);
       const double scale = factor_[at(r * P_ + r)];
       for (Index c = 0; c <= r; ++c) X[r * P_ + c] *= scale;
     }
@@ -218,8 +271,13 @@ class LineSystem {
   }
 
   Index D_, P_;
-  std::vector<Real> outer_, right_, feature_, spread_;  // sums: F F^T, F y, F of now, S
+  std::vector<Real> outer_, right_, feature_, weighted_, spread_;  // sums F F^T, F y; F, w F; sum S
   std::vector<double> system_, factor_, inverse_, mean_;
+  std::vector<double> moment_, means_, mean_sum_;  // sums over lines
+  Index lines_ = 0;
+  Real product_[kBatch], weight_[kBatch];  // w y and w of the entries in the queue
+  const Real* record_[kBatch];
+  Index queued_ = 0;
   double total_weight_ = 0;
 };
 
@@ -257,12 +315,13 @@ struct BlockUpdate {
       line.clear();
       visit(i, [&](const Real* partner, double value, Real weight)
                    UDV_INLINE_BODY { line.add(partner, value, weight); });
+      line.finish_sums();
       double squares = 0;
       if (line.total_weight() > 0) {
         ++sums.lines;
         sums.log_det += line.solve(1 / update.variance, own.prior);
         line.store(own.record(i));
-        line.add_moments(sums.moment, sums.means);
+        line.add_moments();
         if (update.measure) {
           double residual = 0;
           visit(i, [&](const Real* partner, double value, Real weight) UDV_INLINE_BODY {
@@ -279,6 +338,7 @@ struct BlockUpdate {
       }
       if (line_squares) (*line_squares)(i) = squares;
     }
+    line.take_moments(sums.moment, sums.means);
   }
 };
 

@@ -126,8 +126,11 @@ void describe(OptionTable& table, RecoverOptions& o) {
       .add("polish", o.rank_walk,
            "on: walk in the rank with second-order fits; off: gradient alone")
       .as_switch_word();
-  table.add("start", o.start, {{"nothing", Start::kNothing}, {"dynamics", Start::kDynamics}},
-            "Where the walk starts: nothing, or dynamics (a short gradient run)");
+  table.add(
+      "start", o.start,
+      {{"nothing", Start::kNothing}, {"dynamics", Start::kDynamics}, {"bayes", Start::kBayes}},
+      "Where the walk starts: nothing, or dynamics (a short gradient run); bayes: noisy entries "
+      "need no walk where variational Bayes explains them at once, which is faster");
   describe_noise(table, o);
   table
       .add("record", o.record,

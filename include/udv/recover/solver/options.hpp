@@ -28,6 +28,7 @@ enum class Recording { kEvery, kLog, kNone };
 enum class Start {
   kNothing,   ///< rank 0: the walk in the rank finds every column itself (the default)
   kDynamics,  ///< a short run of projected gradient with the chosen method
+  kBayes,     ///< as kNothing, but no walk where variational Bayes shows clear Gaussian noise
 };
 
 /// How the size of the noise is modelled where no fit is exact (entries of real rectangular
