@@ -80,7 +80,7 @@ TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data, TrainJob
   options.source = options.data_options();
   net::check_run(input.data.empty() ? "train" : input.data, data.training, data.test,
                  options.training);
-  const std::string head_reason = net::choose_head(data, options.training);
+  const net::HeadChoice choice = net::choose_head(data, options.training);
   const net::TrainOptions given = options.training;
   options.training = given.resolved(net::shape_of(data.training));
   OptionTable table;
@@ -98,7 +98,8 @@ TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data, TrainJob
   const RowMatrix<Real> outputs = net::predict<Real>(result.network, data.test.X);
   TrainJobResult summary =
       summary_of(result, model_of(result, data, options, run.fingerprint()), data, outputs);
-  summary.head_reason = head_reason;
+  summary.head_reason = choice.head;
+  summary.target_reason = choice.target;
   summary.folder = run.path();
   if (result.stop == TrainStop::kInterrupted || !run.has_folder()) return summary;
   warn(run, data, summary);
