@@ -17,14 +17,16 @@ using net::TrainStop;
 template <typename Real>
 net::Model<Real> model_of(const net::TrainResult<Real>& result, const net::PreparedData<Real>& data,
                           const TrainJobOptions& options, const std::string& settings) {
-  const Index rows = data.training.size() + data.validation.size() + data.test.size();
+  const bool own_test = !options.source.test.empty();  // in a file of its own
+  const Index rows =
+      data.training.size() + data.validation.size() + (own_test ? 0 : data.test.size());
   const double share = options.source.validation_share;
   return {result.network,
           data.preprocessing,
           {{"settings", settings},
            {"rows", std::to_string(rows)},
            {"split_seed", std::to_string(options.source.split_seed)},
-           {"test_share", fmt::format("{}", options.source.test_share)},
+           {"test_share", fmt::format("{}", own_test ? 0 : options.source.test_share)},
            {"validation_share", fmt::format("{}", data.validation.size() == 0 ? 0
                                                   : share < 0                 ? 0.1
                                                                               : share)}}};

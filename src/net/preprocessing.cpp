@@ -382,7 +382,7 @@ std::optional<ColumnCoding> code_column(const io::TextTable& table, Index column
 }
 
 void fit_target(const io::TextTable& table, const std::vector<Index>& training,
-                const TableOptions& options, Preprocessing& how) {
+                const TableOptions& options, Preprocessing& how, std::vector<std::string>& notes) {
   const std::vector<std::string> names = target_names(table, how.target);
   const Index first = table.find(names[0]);
   if (how.task == Task::kClassification) {
@@ -393,7 +393,10 @@ void fit_target(const io::TextTable& table, const std::vector<Index>& training,
     return;
   }
   const ColumnFacts facts = facts_of(table, first);
-  if (facts.kind == ColumnKind::kNumber) how.target_style = facts.style;
+  if (facts.kind == ColumnKind::kNumber) {
+    how.target_style = facts.style;
+    note_reading(table, first, facts, notes);
+  }
   how.targets = fit_targets(options.target_scaling, options.target_transform == "log",
                             raw_targets(table, how, training));
   how.outputs = static_cast<Index>(names.size());
@@ -429,7 +432,7 @@ Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& tr
   const RowMatrix<double> X = raw_features(how, table, training);
   how.features = fit_scaling(options.scaling, X);
   if (options.scaling == "robust") centre_words(how, X, how.features);
-  fit_target(table, training, options, how);
+  fit_target(table, training, options, how, notes);
   return how;
 }
 
