@@ -61,11 +61,7 @@ std::optional<net::PruneParts<float>> parts_of(const net::Model<float>& model, c
     RowMatrix<float> targets = to_matrix(Y.cast<Dense<float>>());
     require(targets.cols() == how.outputs, "y: ", targets.cols(), " targets a row found, ",
             how.outputs, " expected");
-    for (Index i = 0; i < targets.rows(); ++i)
-      targets.row(i) = ((targets.row(i).cast<double>().transpose() - how.targets.offset)
-                            .cwiseProduct(how.targets.factor))
-                           .transpose()
-                           .cast<float>();
+    net::apply(how.targets, targets);
     data.Y = std::move(targets);
   } else {
     const auto numbers = labels.cast<Dense<std::int32_t>>();

@@ -23,7 +23,7 @@ std::string curve_value(const net::CurvePoint& point, bool classes) {
 std::vector<std::string> curve_row(const jobs::PrunedModel& pruned, size_t neurons) {
   const bool classes = pruned.task == net::Task::kClassification;
   const net::CurvePoint& point = pruned.curve[neurons];
-  std::vector<std::string> row{fmt::format("{}", neurons), curve_value(point, classes),
+  std::vector<std::string> row{fmt::format("{}", point.neurons), curve_value(point, classes),
                                fmt::format("{:+.2f} %", 100 * point.relative_change)};
   for (const jobs::NamedCurve& other : pruned.other_curves) {
     const net::CurvePoint* const q = other.at(neurons);
@@ -94,6 +94,8 @@ void print_summary(const jobs::PrunedModel& pruned, const jobs::PruneOptions& op
     fmt::print(
         "  whole neurons left, chosen by what they add to the outputs; output weights fitted "
         "anew\n");
+  if (pruned.model && pruned.epochs > 0)
+    fmt::print("  trained further for {} epochs (--finetune 0: not at all)\n", pruned.epochs);
   if (pruned.by == jobs::PrunedBy::kSize)
     fmt::print(
         "  whole neurons left, by |w||u||v|; with --data they are chosen by their outputs\n");

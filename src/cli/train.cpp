@@ -58,6 +58,7 @@ void print_summary(const jobs::TrainJobResult& result) {
   const net::TrainFigures& figures = result.figures;
   print_fact("data", rows_text(result));
   print_fact("task", task_text(result));
+  if (!result.target_reason.empty()) print_fact("target", result.target_reason);
   print_fact("network",
              fmt::format("{} {}, {} parameters{}", training.variant, to_string(result.sizes),
                          figures.parameters,

@@ -20,6 +20,7 @@ Scaling scaling_of(const net::Preprocessing& how) {
   if (how.task == net::Task::kRegression && how.targets.factor.size() > 0) {
     scaling.target_scale = how.targets.factor.cwiseInverse();
     scaling.target_offset = how.targets.offset;
+    scaling.target_bend = how.targets.bend;
   }
   return scaling;
 }

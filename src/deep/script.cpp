@@ -83,6 +83,9 @@ torch::jit::Module scaled(const torch::jit::Module& head, const Scaling& scaling
   lines += "    x = self.head.forward(x)\n";
   add("target_scale", scaling.target_scale, "    x = x * self.target_scale\n");
   add("target_offset", scaling.target_offset, "    x = x + self.target_offset\n");
+  // Without the tangent below c exp(-16), where there is nothing to see.
+  add("target_bend", scaling.target_bend,
+      "    x = self.target_bend * (torch.exp(x.clamp(max=0)) + x.clamp(min=0))\n");
   module.define(lines + "    return x\n");
   return module;
 }

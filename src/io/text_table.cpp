@@ -36,8 +36,8 @@ TextTable::TextTable(const std::filesystem::path& path)
   while (lines.next() && is_blank(lines.text())) {
   }
   require<IoError>(!is_blank(lines.text()), name_, ": empty file found, a header line expected");
-  const char separator = detail::table_separator(lines.text());
-  detail::split_fields(lines, separator, fields);
+  separator_ = detail::table_separator(lines.text());
+  detail::split_fields(lines, separator_, fields);
   columns_.assign(fields.begin(), fields.end());
   for (size_t c = 0; c < columns_.size(); ++c)
     if (find(columns_[c]) != static_cast<Index>(c))
@@ -45,8 +45,8 @@ TextTable::TextTable(const std::filesystem::path& path)
   while (lines.next()) {
     if (is_blank(lines.text())) continue;
     const std::int64_t number = lines.number();
-    if (detail::has_open_quote(lines.text(), separator)) join_lines(lines, separator);
-    detail::split_fields(lines, separator, fields);
+    if (detail::has_open_quote(lines.text(), separator_)) join_lines(lines, separator_);
+    detail::split_fields(lines, separator_, fields);
     if (fields.size() != columns_.size())
       lines.fail(detail::count_text(fields.size(), "field"), " found, ", columns_.size(),
                  " expected, as in the header");

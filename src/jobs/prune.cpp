@@ -41,9 +41,7 @@ void describe_budget(OptionTable& table, PruneOptions& options) {
            "Share of the energy of UD, or of every block of an adapter, to keep")
       .share()
       .default_is("0.99 for adapters and tensors");
-  table.add("ratio", options.ratio, "Adapters and tensors: numbers after / before at most")
-      .share()
-      .default_is("");
+  table.add("ratio", options.ratio, "Parameters after / before at most").share().default_is("");
   table
       .add("max-loss", options.max_loss,
            "Adapters and tensors: predicted increase of the loss at most, with --calibrate")
@@ -90,16 +88,24 @@ Described described(PruneInput input, PruneOptions options) {
 }
 
 void check_network_options(const PruneOptions& options, bool has_data) {
-  if (options.ratio > 0) throw OptionError("ratio", "only for adapters and tensors");
   if (options.max_loss > 0) throw OptionError("max-loss", "only for adapters and tensors");
   if (options.compact) throw OptionError("compact", "only for the folder of a PEFT adapter");
-  const int count = options.budget.count();
+  const int count = options.budget.count() + (options.ratio > 0 ? 1 : 0);
   if (count > 1 || (count == 0 && !options.curve))
-    throw OptionError("rank",
-                      "one of rank, energy, max-params, max-bytes and max-drop expected, or curve");
+    throw OptionError(
+        "rank",
+        "one of rank, energy, ratio, max-params, max-bytes and max-drop expected, or curve");
   const bool data_needed =
       options.budget.max_drop || options.curve || options.baseline || options.finetune.epochs > 0;
   require(!data_needed || has_data, "prune: max-drop, curve, baseline and finetune need data");
+}
+
+// A ratio is a number of parameters.
+PruneOptions with_parameters(PruneOptions options, const net::Model<float>& model) {
+  if (options.ratio > 0)
+    options.budget.max_parameters = std::max<Index>(
+        1, static_cast<Index>(options.ratio * static_cast<double>(model.network.num_parameters())));
+  return options;
 }
 
 bool wants_network(const PruneOptions& options) {
@@ -192,7 +198,8 @@ PruneResult prune_network_file(const PruneInput& input, const PruneOptions& opti
     what.compared = net::read_model<float>(model_path(input.compare));
   prune_blocks(input, options.budget.energy, what);
   auto [config, settings] = described(input, options);
-  return prune_model(std::move(what), options, std::move(config), settings, session);
+  return prune_model(std::move(what), with_parameters(options, model), std::move(config), settings,
+                     session);
 }
 
 }  // namespace
@@ -219,9 +226,12 @@ void describe(OptionTable& table, PruneInput& input) {
 void describe(OptionTable& table, PruneOptions& options) {
   describe_budget(table, options);
   table.group("Pruning");
-  table.add("finetune", options.finetune.epochs, "Epochs of training after pruning")
-      .between(1, kMost)
-      .default_is("none");
+  table
+      .add("finetune", options.finetune.epochs,
+           "Epochs of training after pruning; with max-drop, which holds after it, the fewest "
+           "neurons are searched; auto: 5 to 100 for max-drop and ReLU, else 0")
+      .between(0, kMost)
+      .word("auto", -1);
   table.add("lr", options.finetune.learning_rate, "Learning rate of this training").positive();
   table.add("optimizer", options.finetune.optimizer, "Optimizer of this training");
   table.add("curve", options.curve, "Show quality against neurons kept");
@@ -253,8 +263,8 @@ PruneResult prune(const net::Model<float>& model,
                   Session& session) {
   check_network_options(options, parts.has_value());
   auto [config, settings] = described({}, options);
-  return prune_model({"prune", model, parts, {}, "", {}, {}}, options, std::move(config), settings,
-                     session);
+  return prune_model({"prune", model, parts, {}, "", {}, {}}, with_parameters(options, model),
+                     std::move(config), settings, session);
 }
 
 PruneResult prune(const net::Adapter& adapter, const PruneOptions& options, Session& session) {

@@ -5,12 +5,15 @@
 
 #include <chrono>
 #include <cmath>
+#include <memory>
 
 #include "core/hash.hpp"
 #include "core/require.hpp"
+#include "jobs/prune_search.hpp"
 #include "jobs/run_json.hpp"
 #include "jobs/training_files.hpp"
 #include "udv/io/file.hpp"
+#include "udv/net/layer_pruning.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -81,7 +84,7 @@ void compare(const Model& before, const Model& after, const Parts& parts, Pruned
     return BeforeAfter{static_cast<double>(figure(before)), static_cast<double>(figure(after))};
   };
   pruned.neurons = change([](const Model& m) {
-    return m.network.variant().has_hidden() ? m.network.sizes().hidden : Index{0};
+    return m.network.variant().has_hidden() ? net::hidden_neurons(m.network.sizes()) : Index{0};
   });
   pruned.parameters = change([](const Model& m) { return m.network.num_parameters(); });
   pruned.bytes = change([](const Model& m) { return model_bytes(m).size(); });
@@ -91,15 +94,25 @@ void compare(const Model& before, const Model& after, const Parts& parts, Pruned
       change([](const Model& m) { return prediction_time(m.network); });
 }
 
+/// What is to be done: the smaller networks that there are, and the one that was chosen.
+struct Plan {
+  PruneOptions options;  ///< nothing is left at auto
+  PrunedModel pruned;
+  Network network;                            ///< chosen
+  std::function<Network(Index)> candidate;    ///< of growing size, inside the constraint sets
+  std::function<Index(size_t)> parameters{};  ///< at a point of the curve
+};
+
 // One line per number of neurons, 1 to all.
-std::string curve_csv(const PrunedModel& pruned, const Pruning& pruning) {
+std::string curve_csv(const Plan& plan) {
+  const PrunedModel& pruned = plan.pruned;
   std::string text = "neurons,parameters,loss,accuracy,relative_change";
   for (const NamedCurve& other : pruned.other_curves)
     text += fmt::format(",{0}_loss,{0}_accuracy,{0}_change", other.name);
   for (size_t r = 1; r < pruned.curve.size(); ++r) {
     const net::CurvePoint& p = pruned.curve[r];
-    text += fmt::format("\n{},{},{:.9g},{:.9g},{:.9g}", p.neurons, pruning.parameters(p.neurons),
-                        p.loss, p.accuracy, p.relative_change);
+    text += fmt::format("\n{},{},{:.9g},{:.9g},{:.9g}", p.neurons, plan.parameters(r), p.loss,
+                        p.accuracy, p.relative_change);
     for (const NamedCurve& other : pruned.other_curves) {
       const net::CurvePoint* const q = other.at(r);
       text += q ? fmt::format(",{:.9g},{:.9g},{:.9g}", q->loss, q->accuracy, q->relative_change)
@@ -140,6 +153,7 @@ Json results_json(const PrunedModel& pruned, const std::string& variant) {
                {"rank", pruned.rank},
                {"spectrum", list(pruned.sizes)},
                {"variant", variant},
+               {"finetune_epochs", pruned.epochs},
                {"neurons", change_json(pruned.neurons)},
                {"parameters", change_json(pruned.parameters)},
                {"bytes", change_json(pruned.bytes)}};
@@ -150,27 +164,114 @@ Json results_json(const PrunedModel& pruned, const std::string& variant) {
   return json;
 }
 
-// Curves, and the neurons to keep.
-PrunedModel plan(const ModelToPrune& what, const Pruning& pruning, const PruneOptions& options) {
+// Training after pruning where nobody says it: it pays where whole neurons go and a drop is given.
+// At least five epochs, and as many as have about 64,000 rows (2,000 steps), but at most 100.
+PruneOptions resolved(PruneOptions options, bool by_outputs, const Parts& parts) {
+  constexpr Index kEpochs = 5, kMostEpochs = 100, kRows = 64'000;
+  if (options.finetune.epochs >= 0) return options;
+  const Index rows = parts ? std::max<Index>(1, parts->training.size()) : 1;
+  options.finetune.epochs =
+      options.budget.max_drop && by_outputs ? std::clamp(kRows / rows, kEpochs, kMostEpochs) : 0;
+  return options;
+}
+
+PrunedModel started(const ModelToPrune& what, PrunedBy by) {
   PrunedModel pruned;
   pruned.task = what.model.preprocessing.task;
   pruned.variant_before = what.model.network.variant().name;
-  pruned.by = pruning.by_svd()       ? PrunedBy::kSvd
-              : pruning.by_outputs() ? PrunedBy::kOutputs
-                                     : PrunedBy::kSize;
-  pruned.sizes = pruning.sizes();
+  pruned.by = by;
   pruned.blocks = what.blocks;
+  return pruned;
+}
+
+void require_finite(const ModelToPrune& what, const PrunedModel& pruned) {
+  require(std::isfinite(pruned.curve.back().loss), what.name,
+          ": the loss on the test rows is not finite, its weights are too large");
+}
+
+// One hidden layer: curves, and the neurons to keep.
+Plan plan_head(const ModelToPrune& what, const PruneOptions& given) {
+  const auto pruning =
+      std::make_shared<const Pruning>(pruning_of(what.name, what.model, what.parts));
+  const PruneOptions options = resolved(given, pruning->by_outputs(), what.parts);
+  PrunedModel pruned = started(what, pruning->by_svd()       ? PrunedBy::kSvd
+                                     : pruning->by_outputs() ? PrunedBy::kOutputs
+                                                             : PrunedBy::kSize);
+  pruned.sizes = pruning->sizes();
   if (what.parts) {
-    pruned.curve = net::prune_curve(pruning, what.parts->validation);
-    require(std::isfinite(pruned.curve.back().loss), what.name,
-            ": the loss on the test rows is not finite, its weights are too large");
+    pruned.curve = net::prune_curve(*pruning, what.parts->validation);
+    require_finite(what, pruned);
     pruned.other_curves = other_curves(what);
   }
   pruned.rank = options.budget.count() == 0
-                    ? pruning.neurons()
-                    : net::choose_rank(what.name, options.budget, what.model, pruning, pruned.curve,
-                                       form_of(options));
-  return pruned;
+                    ? pruning->neurons()
+                    : net::choose_rank(what.name, options.budget, what.model, *pruning,
+                                       pruned.curve, form_of(options));
+  Network network = net::smaller_network(*pruning, pruned.rank, form_of(options));
+  const auto candidate = [pruning](Index rank) {
+    return net::smaller_network(*pruning, rank, net::SmallForm::kTrainable);
+  };
+  const auto parameters = [pruning](size_t r) {
+    return pruning->parameters(static_cast<Index>(r));
+  };
+  return {options, std::move(pruned), std::move(network), candidate, parameters};
+}
+
+// The quality of every network of a ladder; nothing stands for no neurons at all.
+std::vector<net::CurvePoint> ladder_curve(const std::vector<Network>& ladder,
+                                          const net::Dataset<float>& rows) {
+  std::vector<net::CurvePoint> curve(1);
+  for (const Network& network : ladder) {
+    const net::Score score = net::evaluate(network, rows);
+    curve.push_back({net::hidden_neurons(network.sizes()), score.loss, score.accuracy, 0});
+  }
+  const net::CurvePoint whole = curve.back();
+  curve[0] = curve[1];
+  for (net::CurvePoint& point : curve)
+    point.relative_change = rows.task == net::Task::kClassification
+                                ? (whole.accuracy - point.accuracy) / whole.accuracy
+                                : (point.loss - whole.loss) / whole.loss;
+  return curve;
+}
+
+// The place in the ladder, from 1, of the largest network within a budget of parameters or bytes,
+// or the smallest within a drop.
+Index place_in(const std::vector<Network>& ladder, const ModelToPrune& what,
+               const net::PruneBudget& budget, const std::vector<net::CurvePoint>& curve) {
+  const auto count = static_cast<Index>(ladder.size());
+  const auto at = [&](Index i) -> const Network& { return ladder[static_cast<size_t>(i - 1)]; };
+  if (budget.max_parameters > 0)
+    return net::largest_within("parameters", count, budget.max_parameters,
+                               [&](Index i) { return at(i).num_parameters(); });
+  if (budget.max_bytes > 0)
+    return net::largest_within("bytes", count, budget.max_bytes, [&](Index i) {
+      const Model smaller{at(i), what.model.preprocessing, what.model.notes};
+      return static_cast<Index>(model_bytes(smaller).size());
+    });
+  return budget.max_drop ? net::smallest_within(curve, *budget.max_drop) : count;
+}
+
+// Several hidden layers: whole neurons of every one of them.
+Plan plan_layers(const ModelToPrune& what, const PruneOptions& given) {
+  require(what.parts.has_value(), what.name, ": a network of ",
+          to_string(what.model.network.sizes()),
+          " has several hidden layers: data expected to choose its neurons by (option data)");
+  require(!what.compared, what.compared_name, ": compare is for networks with one hidden layer");
+  const PruneOptions options = resolved(given, true, what.parts);
+  const net::LayerPruning<float> pruning(what.model.network, what.parts->training.X);
+  const auto ladder = std::make_shared<const std::vector<Network>>(
+      net::pruning_ladder(what.model.network, pruning));
+  PrunedModel pruned = started(what, PrunedBy::kOutputs);
+  pruned.curve = ladder_curve(*ladder, what.parts->validation);
+  require_finite(what, pruned);
+  const net::PruneBudget& budget = options.budget;
+  pruned.rank = place_in(*ladder, what, budget, pruned.curve);
+  const auto candidate = [ladder](Index i) { return (*ladder)[static_cast<size_t>(i - 1)]; };
+  Network network = budget.rank > 0     ? pruning.keep_most(budget.rank)
+                    : budget.energy > 0 ? pruning.keep_energy(1 - std::min(1.0, budget.energy))
+                                        : candidate(pruned.rank);
+  const auto parameters = [ladder](size_t r) { return (*ladder)[r - 1].num_parameters(); };
+  return {options, std::move(pruned), std::move(network), candidate, parameters};
 }
 
 net::RetrainOptions with_seed(net::RetrainOptions how, const Session& session) {
@@ -219,11 +320,26 @@ void train_baseline(Run& run, const ModelToPrune& what, const Network& smaller,
   if (what.parts->test) pruned.scratch_test = net::evaluate(result.network, *what.parts->test);
 }
 
-void write_files(Run& run, const ModelToPrune& what, const Pruning& pruning,
-                 const PrunedModel& pruned, const std::string& variant) {
+// A drop that is asked for holds after training, so that fewer neurons will do than the curve has.
+TrainStop search_drop(Run& run, const ModelToPrune& what, Plan& plan) {
+  net::TrainHooks<float> hooks;
+  hooks.observer = [&run](const IterationRecord&) {
+    return run.session().interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
+  };
+  TrainedSmaller found = search_smaller(what.model.network, plan.pruned.rank,
+                                        *plan.options.budget.max_drop, plan.candidate, *what.parts,
+                                        with_seed(plan.options.finetune, run.session()), hooks);
+  if (found.rank > 0) {
+    plan.pruned.rank = found.rank;
+    plan.network = std::move(found.network);
+  }
+  return found.stop;
+}
+
+void write_files(Run& run, const ModelToPrune& what, const Plan& plan, const std::string& variant) {
+  const PrunedModel& pruned = plan.pruned;
   RunFolder& folder = run.folder();
-  if (!pruned.curve.empty())
-    io::write_atomically(folder.file("curve.csv"), curve_csv(pruned, pruning));
+  if (!pruned.curve.empty()) io::write_atomically(folder.file("curve.csv"), curve_csv(plan));
   if (pruned.model) write_model(folder.file("model.safetensors"), *pruned.model);
   if (what.network) net::write_network(folder.file("network.safetensors"), *what.network);
   write_run_json(folder, run.info(), results_json(pruned, variant));
@@ -239,28 +355,33 @@ std::string content_text(const ModelToPrune& what) {
 
 }  // namespace
 
-PruneResult prune_model(ModelToPrune what, const PruneOptions& options,
+PruneResult prune_model(ModelToPrune what, const PruneOptions& given,
                         std::map<std::string, Setting> config, const std::string& settings,
                         Session& session) {
-  const Pruning pruning = pruning_of(what.name, what.model, what.parts);
-  PrunedModel pruned = plan(what, pruning, options);
-  Network network = net::smaller_network(pruning, pruned.rank, form_of(options));
-  require(network.parameters().allFinite(), what.name,
+  const bool several = !what.model.network.sizes().deeper.empty();
+  Plan plan = several ? plan_layers(what, given) : plan_head(what, given);
+  PrunedModel& pruned = plan.pruned;
+  require(plan.network.parameters().allFinite(), what.name,
           ": products of its weights are too large for single precision");
-  const net::RetrainOptions training = with_seed(options.finetune, session);
-  if (training.epochs > 0) check_training(what, training, network);
+  const net::RetrainOptions training = with_seed(plan.options.finetune, session);
+  if (training.epochs > 0) check_training(what, training, plan.network);
   PruneResult result;
   Run run(session, "prune", std::move(config), settings + content_text(what));
   result.folder = run.path();
-  if (training.epochs > 0) result.outcome = outcome_of(train_further(run, what, training, network));
+  pruned.epochs = training.epochs;
+  if (training.epochs > 0)
+    result.outcome =
+        outcome_of(plan.options.budget.max_drop ? search_drop(run, what, plan)
+                                                : train_further(run, what, training, plan.network));
   if (result.outcome == Outcome::kInterrupted) return result;
-  Model smaller{std::move(network), what.model.preprocessing, what.model.notes};
+  Model smaller{std::move(plan.network), what.model.preprocessing, what.model.notes};
   const std::string variant = smaller.network.variant().name;
   pruned.collapsed = variant == "single";
+  if (several) pruned.rank = net::hidden_neurons(smaller.network.sizes());
   compare(what.model, smaller, what.parts, pruned);
-  if (options.baseline) train_baseline(run, what, smaller.network, pruned);
-  if (options.budget.count() > 0) pruned.model = std::move(smaller);
-  if (run.has_folder()) write_files(run, what, pruning, pruned, variant);
+  if (given.baseline) train_baseline(run, what, smaller.network, pruned);
+  if (given.budget.count() > 0) pruned.model = std::move(smaller);
+  if (run.has_folder()) write_files(run, what, plan, variant);
   result.pruned = std::move(pruned);
   return result;
 }

@@ -17,14 +17,16 @@ using net::TrainStop;
 template <typename Real>
 net::Model<Real> model_of(const net::TrainResult<Real>& result, const net::PreparedData<Real>& data,
                           const TrainJobOptions& options, const std::string& settings) {
-  const Index rows = data.training.size() + data.validation.size() + data.test.size();
+  const bool own_test = !options.source.test.empty();  // in a file of its own
+  const Index rows =
+      data.training.size() + data.validation.size() + (own_test ? 0 : data.test.size());
   const double share = options.source.validation_share;
   return {result.network,
           data.preprocessing,
           {{"settings", settings},
            {"rows", std::to_string(rows)},
            {"split_seed", std::to_string(options.source.split_seed)},
-           {"test_share", fmt::format("{}", options.source.test_share)},
+           {"test_share", fmt::format("{}", own_test ? 0 : options.source.test_share)},
            {"validation_share", fmt::format("{}", data.validation.size() == 0 ? 0
                                                   : share < 0                 ? 0.1
                                                                               : share)}}};
@@ -80,7 +82,7 @@ TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data, TrainJob
   options.source = options.data_options();
   net::check_run(input.data.empty() ? "train" : input.data, data.training, data.test,
                  options.training);
-  const std::string head_reason = net::choose_head(data, options.training);
+  const net::HeadChoice choice = net::choose_head(data, options.training);
   const net::TrainOptions given = options.training;
   options.training = given.resolved(net::shape_of(data.training));
   OptionTable table;
@@ -98,7 +100,8 @@ TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data, TrainJob
   const RowMatrix<Real> outputs = net::predict<Real>(result.network, data.test.X);
   TrainJobResult summary =
       summary_of(result, model_of(result, data, options, run.fingerprint()), data, outputs);
-  summary.head_reason = head_reason;
+  summary.head_reason = choice.head;
+  summary.target_reason = choice.target;
   summary.folder = run.path();
   if (result.stop == TrainStop::kInterrupted || !run.has_folder()) return summary;
   warn(run, data, summary);

@@ -55,6 +55,8 @@ Json results_json(const Training<Real>& of) {
               {"outputs", sizes.outputs}};
   if (!sizes.deeper.empty()) run["deeper"] = sizes.deeper;
   run["bias"] = bias_word(of.model.network.biases());
+  if (task == Task::kRegression)
+    run["target_transform"] = of.model.preprocessing.targets.bend.size() > 0 ? "log" : "none";
   add_scores(task, result.history, result.test_loss, result.test_accuracy, run);
   if (of.metrics) run.update(metrics_json(*of.metrics, of.model.preprocessing));
   if (task == Task::kClassification) run["test_accuracy"] = number(result.test_accuracy);

@@ -45,9 +45,11 @@ struct StyleCounts {
   }
 };
 
-// All fields that are no plain numbers have to fit one style; the first style that fits wins.
-void choose_style(const StyleCounts& counts, Index others, ColumnFacts& facts) {
-  for (size_t s = 0; s < counts.numbers.size(); ++s)
+// All fields that are no plain numbers have to fit one style; the first style that fits wins, the
+// decimal comma before the comma between thousands where semicolons separate fields.
+void choose_style(const StyleCounts& counts, Index others, char separator, ColumnFacts& facts) {
+  const bool comma_first = separator == ';';
+  for (const size_t s : {size_t{0}, comma_first ? size_t{2} : 1, comma_first ? size_t{1} : 2})
     if (counts.numbers[s] == others) {
       facts.kind = ColumnKind::kNumber;
       facts.style = number_styles()[s].name;
@@ -89,7 +91,7 @@ ColumnFacts facts_of(const io::TextTable& table, Index column) {
   if (facts.numbers == facts.present)
     facts.kind = ColumnKind::kNumber;
   else
-    choose_style(counts, facts.present - facts.numbers, facts);
+    choose_style(counts, facts.present - facts.numbers, table.separator(), facts);
   return facts;
 }
 

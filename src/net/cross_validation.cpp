@@ -32,16 +32,22 @@ struct Curve {
 }  // namespace
 
 template <typename Real>
-CrossValidation cross_validate(const Dataset<Real>& training, const TrainOptions& options,
-                               const FoldRun<Real>& run) {
-  const std::vector<Index> folds = folds_of(training, options.seed);
-  std::map<Index, Curve> curve;  // by step
-  double log_temperature = 0;
+void for_each_fold(const Dataset<Real>& data, std::uint64_t seed, const FoldVisit<Real>& visit) {
+  const std::vector<Index> folds = folds_of(data, seed);
   for (Index fold = 0; fold < kFolds; ++fold) {
     std::vector<Index> inside, outside;
-    for (Index row = 0; row < training.size(); ++row)
+    for (Index row = 0; row < data.size(); ++row)
       (folds[static_cast<size_t>(row)] == fold ? outside : inside).push_back(row);
-    const Dataset<Real> part = training.subset(inside), held_out = training.subset(outside);
+    visit(data.subset(inside), data.subset(outside));
+  }
+}
+
+template <typename Real>
+CrossValidation cross_validate(const Dataset<Real>& training, const TrainOptions& options,
+                               const FoldRun<Real>& run) {
+  std::map<Index, Curve> curve;  // by step
+  double log_temperature = 0;
+  const FoldVisit<Real> visit = [&](const Dataset<Real>& part, const Dataset<Real>& held_out) {
     TrainOptions how = options;
     how.batch = std::min(how.batch, part.size());
     const TrainResult<Real> result = run(part, held_out, how);
@@ -56,7 +62,8 @@ CrossValidation cross_validate(const Dataset<Real>& training, const TrainOptions
           static_cast<double>(held_out.size()) * objective_of(score, options.metric, training.task);
       ++at.folds;
     }
-  }
+  };
+  for_each_fold(training, options.seed, visit);
   CrossValidation found{kFolds, options.max_steps, std::exp(log_temperature)};
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [step, at] : curve)
@@ -67,6 +74,8 @@ CrossValidation cross_validate(const Dataset<Real>& training, const TrainOptions
   return found;
 }
 
+template void for_each_fold(const Dataset<float>&, std::uint64_t, const FoldVisit<float>&);
+template void for_each_fold(const Dataset<double>&, std::uint64_t, const FoldVisit<double>&);
 template CrossValidation cross_validate(const Dataset<float>&, const TrainOptions&,
                                         const FoldRun<float>&);
 template CrossValidation cross_validate(const Dataset<double>&, const TrainOptions&,

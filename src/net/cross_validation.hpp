@@ -15,6 +15,13 @@ struct CrossValidation {
   double temperature = 1;  ///< geometric mean over the folds
 };
 
+/// Calls `visit` with the rows outside and inside of every fold in turn; the seed fixes the folds,
+/// in which every class has its share.
+template <typename Real>
+using FoldVisit = std::function<void(const Dataset<Real>&, const Dataset<Real>&)>;
+template <typename Real>
+void for_each_fold(const Dataset<Real>& data, std::uint64_t seed, const FoldVisit<Real>& visit);
+
 /// Trains on all folds but one and looks at that one, each in its turn. `run` trains on the first
 /// part, looks at the second and keeps the history.
 template <typename Real>

@@ -98,6 +98,7 @@ void DataOptions::validate() const {
   TableOptions filled = table;  // auto is filled in by the data
   if (filled.encoding == "auto") filled.encoding = "onehot";
   if (filled.target_scaling == "auto") filled.target_scaling = "standard";
+  if (filled.target_transform == "auto") filled.target_transform = "none";
   filled.validate();
   require(task == "auto" || task == "regression" || task == "classification", "task '", task,
           "' found, one of auto, regression, classification expected");
@@ -115,7 +116,10 @@ DataOptions DataOptions::for_paper() const {
           "does not have");
   require(!(validation_share > 0), "preset paper found together with validation-share ",
           validation_share, ", and the paper has no validation part");
+  require(table.target_transform != "log",
+          "preset paper found together with target-transform log, which the paper does not have");
   DataOptions options = *this;
+  options.table.target_transform = "none";
   options.validation_share = 0;
   options.table.scaling = "minmax";
   options.plain_arrays = true;
@@ -151,6 +155,11 @@ void describe(OptionTable& table, DataOptions& o) {
       .one_of({"auto", "robust", "minmax", "standard", "none"});
   table.add("target-scaling", o.table.target_scaling, "Scaling of the targets; auto: standard")
       .one_of({"auto", "minmax", "standard", "none"});
+  table
+      .add("target-transform", o.table.target_transform,
+           "Before it: none, or the logarithm of targets above 0 (up to their 90 % quantile, its "
+           "tangent from there on); auto: what is better in cross-validation")
+      .one_of({"auto", "none", "log"});
   table.add("drop", o.table.drop, "Columns to leave out");
   table.add("keep", o.table.keep, "Columns to use although they seem to number the rows");
   table.add("test", o.test, "File with the test part")
@@ -201,6 +210,8 @@ void DataSource<Real>::find_table_task() {
   TableOptions& table = options_.table;
   if (table.encoding == "auto") table.encoding = "onehot";
   if (table.target_scaling == "auto") table.target_scaling = "standard";
+  may_bend_ = table.target_transform == "auto";
+  if (may_bend_) table.target_transform = "none";
   table.task = options_.task == "classification" ? Task::kClassification : Task::kRegression;
   if (options_.task != "auto" || options_.plain_arrays) return;
   const FoundTask found = find_task(*table_, table.target);
@@ -239,6 +250,7 @@ PreparedData<Real> DataSource<Real>::prepare_table(std::uint64_t split_seed) con
   result.training = rows(*table_, training);
   result.validation = rows(*table_, at(split.train, parts.test));
   result.test = rows(test_table_ ? *test_table_ : *table_, split.test);
+  result.may_bend = may_bend_;
   result.task_reason = task_reason_;
   require_classes(name_, result.training);
   note_rare_classes(result);
@@ -282,8 +294,10 @@ void DataSource<Real>::scale_arrays(PreparedData<Real>& result) const {
   how.features = array_scaling(plain ? "none" : options_.scaling, *arrays_, result.training.X);
   const std::string& targets = options_.table.target_scaling;
   if (how.task == Task::kRegression)
-    how.targets = fit_scaling(targets == "auto" ? "standard" : targets,
+    how.targets = fit_targets(targets == "auto" ? "standard" : targets,
+                              options_.table.target_transform == "log",
                               result.training.Y.template cast<double>());
+  result.may_bend = options_.table.target_transform == "auto";
   for (Dataset<Real>* part : {&result.training, &result.validation, &result.test}) {
     apply(how.features, part->X);
     if (how.task == Task::kRegression) apply(how.targets, part->Y);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "udv/net/export.hpp"
 
+#include <cmath>
+
 #include "core/require.hpp"
 #include "net/onnx_columns.hpp"
 #include "udv/io/npy.hpp"
@@ -63,6 +65,7 @@ class OnnxBuilder {
     if (how.task == Task::kRegression && how.targets.factor.size() > 0) {
       vector_node("Mul", "target_scale", how.targets.factor.cwiseInverse());
       vector_node("Add", "target_offset", how.targets.offset);
+      if (how.targets.bend.size() > 0) add_unbending(how.targets.bend);
     }
     graph_.node("Identity", {at_}, "output");
     graph_.output("output", sizes.outputs);
@@ -95,6 +98,30 @@ class OnnxBuilder {
     graph_.node("Sqrt", {at_}, "clip_root");
     graph_.node("Div", {z, "clip_root"}, "clipped");
     at_ = "clipped";
+  }
+
+  // What `unbend` does, L its depth: c (exp(-relu(-max(t, -L))) + relu(t)) - c exp(-L) relu(-L -
+  // t).
+  void add_unbending(const Vector<double>& bend) {
+    const std::string t = at_;
+    const auto depth = static_cast<float>(kBendDepth);
+    graph_.constant("bend_depth", {1}, {-depth});
+    graph_.node("Max", {t, "bend_depth"}, "bend_inside");
+    graph_.node("Neg", {"bend_inside"}, "bend_depths");
+    graph_.node("Relu", {"bend_depths"}, "bend_positive");
+    graph_.node("Neg", {"bend_positive"}, "bend_exponent");
+    graph_.node("Exp", {"bend_exponent"}, "bend_power");
+    graph_.node("Relu", {t}, "bend_above");
+    graph_.node("Add", {"bend_power", "bend_above"}, "bend_share");
+    at_ = "bend_share";
+    vector_node("Mul", "bend_scale", bend);
+    const std::string inside = at_;
+    graph_.node("Sub", {"bend_depth", t}, "bend_missing");
+    graph_.node("Relu", {"bend_missing"}, "bend_below");
+    at_ = "bend_below";
+    vector_node("Mul", "bend_lowest", bend * std::exp(-kBendDepth));
+    graph_.node("Sub", {inside, at_}, "unbent");
+    at_ = "unbent";
   }
 
   void add_layer(const LayerSpec& layer) {
@@ -151,7 +178,10 @@ std::string readme_of(const Model<Real>& model) {
       "these numbers.";
   if (!how.columns.empty()) text += message(" Features: ", feature_list(how), ".");
   if (how.task == Task::kRegression)
-    text += " Outputs are scaled targets: y = output / factor + offset.";
+    text += message(" Outputs are scaled targets: y = output / factor + offset",
+                    how.targets.bend.size() == 0
+                        ? "."
+                        : " = t, then y = bend (1 + t) where t > 0, else bend exp(t).");
   else
     text += " Outputs are logits of the classes.";
   return text;

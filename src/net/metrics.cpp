@@ -24,21 +24,16 @@ double root_mean_square(const std::vector<double>& values) {
   return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
 }
 
-// Length of one unit of the scaled target k in the user's units.
-double unit_of(const Preprocessing& how, Index k) {
-  return how.targets.factor.size() > k ? 1 / std::abs(how.targets.factor(k)) : 1;
-}
-
-template <typename Real>
-void measure_values(const RowMatrix<Real>& outputs, const Dataset<Real>& data,
-                    const Preprocessing& how, Metrics& metrics) {
-  for (Index k = 0; k < data.Y.cols(); ++k) {
-    const Vector<double> y = data.Y.col(k).template cast<double>();
-    const Vector<double> error = outputs.col(k).template cast<double>() - y;
+// Both in the user's units.
+void measure_values(const RowMatrix<double>& predicted, const RowMatrix<double>& truth,
+                    Metrics& metrics) {
+  for (Index k = 0; k < truth.cols(); ++k) {
+    const Vector<double> y = truth.col(k);
+    const Vector<double> error = predicted.col(k) - y;
     const double spread = (y.array() - y.mean()).square().sum();
     const auto n = static_cast<double>(std::max<Index>(1, y.size()));
-    metrics.rmse.push_back(std::sqrt(error.squaredNorm() / n) * unit_of(how, k));
-    metrics.mae.push_back(error.cwiseAbs().sum() / n * unit_of(how, k));
+    metrics.rmse.push_back(std::sqrt(error.squaredNorm() / n));
+    metrics.mae.push_back(error.cwiseAbs().sum() / n);
     metrics.r2.push_back(spread > 0 ? 1 - error.squaredNorm() / spread
                                     : std::numeric_limits<double>::quiet_NaN());
   }
@@ -106,7 +101,7 @@ Metrics metrics_of(const RowMatrix<Real>& outputs, const Dataset<Real>& data,
   metrics.task = data.task;
   metrics.rows = data.size();
   if (data.task == Task::kRegression)
-    measure_values(outputs, data, how, metrics);
+    measure_values(how.in_target_units(outputs), how.in_target_units(data.Y), metrics);
   else
     count_classes(outputs, data, metrics);
   return metrics;
@@ -117,9 +112,10 @@ Baseline baseline_of(const Dataset<Real>& training, const Dataset<Real>& test,
                      const Preprocessing& how) {
   Baseline baseline;
   if (training.task == Task::kRegression) {
-    RowMatrix<Real> constant(test.size(), training.Y.cols());
-    constant.rowwise() = training.Y.colwise().mean();
-    const Metrics metrics = metrics_of(constant, test, how);
+    RowMatrix<double> constant(test.size(), training.Y.cols());
+    constant.rowwise() = how.in_target_units(training.Y).colwise().mean();
+    Metrics metrics;
+    measure_values(constant, how.in_target_units(test.Y), metrics);
     baseline.rmse = metrics.rmse;
     baseline.mae = metrics.mae;
     return baseline;

@@ -31,14 +31,30 @@ std::string_view bare(std::string_view text) {
   return text;
 }
 
-// "1,234,567" -> "1234567": one to three digits, then groups of three.
+// Apostrophes and blanks between two digits, which set groups apart in every style, become '_'.
+std::string with_groups(std::string_view text) {
+  constexpr std::string_view kMarks[] = {"'", "\xE2\x80\x99", " ", "\xC2\xA0", "\xE2\x80\xAF"};
+  std::string result;
+  while (!text.empty()) {
+    size_t length = 0;
+    for (const std::string_view mark : kMarks)
+      if (text.starts_with(mark)) length = mark.size();
+    const bool between = length > 0 && !result.empty() && is_digit(result.back()) &&
+                         text.size() > length && is_digit(text[length]);
+    result += between ? '_' : text.front();
+    text.remove_prefix(between ? length : 1);
+  }
+  return result;
+}
+
+// "1,234,567" -> "1234567": one to three digits, the first no 0, then groups of three.
 bool join_groups(std::string_view text, char separator, std::string& digits) {
   size_t first = text.find(separator);
   if (first == text.npos) {
     digits += text;
     return std::all_of(text.begin(), text.end(), is_digit);
   }
-  if (first < 1 || first > 3) return false;
+  if (first < 1 || first > 3 || text.front() == '0') return false;
   size_t at = 0;
   while (true) {
     const size_t end = std::min(text.find(separator, at), text.size());
@@ -74,11 +90,14 @@ bool parse_styled(std::string_view field, NumberStyle style, double& value) {
   }
   if (text.empty() || (!is_digit(text.front()) && text.front() != '.' && text.front() != ','))
     return false;
+  const std::string grouped = with_groups(text);
+  text = grouped;
+  const bool marked = text.find('_') != text.npos;
   std::string plain;
-  if (style == NumberStyle::kPlain) {
+  if (style == NumberStyle::kPlain && !marked) {
     plain = text;
   } else {
-    const char group = style == NumberStyle::kComma ? '.' : ',';
+    const char group = marked ? '_' : style == NumberStyle::kComma ? '.' : ',';
     const char point = style == NumberStyle::kComma ? ',' : '.';
     const size_t end = std::min(text.rfind(point), text.size());
     if (!join_groups(text.substr(0, end), group, plain)) return false;

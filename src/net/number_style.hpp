@@ -7,7 +7,8 @@
 namespace udv::net {
 
 /// How the numbers of a column are written. Currency signs, percent signs and brackets for negative
-/// numbers are left aside in every style: "$1,200", "12 %", "(5)" are 1200, 12, -5.
+/// numbers are left aside in every style: "$1,200", "12 %", "(5)" are 1200, 12, -5. So are blanks
+/// and apostrophes between groups of three digits: "1 200", "1'200".
 enum class NumberStyle {
   kPlain,      ///< 1200.5
   kThousands,  ///< 1,200.5

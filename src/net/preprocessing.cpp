@@ -17,6 +17,7 @@ namespace {
 constexpr Index kFewestIdentifiers = 50;  // distinct texts that are taken for numbers of rows
 constexpr Index kMostWords = 200;         // of a column with one feature for each
 constexpr Index kMostClasses = 10'000;
+constexpr double kBendAt = 0.9;                  // quantile of the targets where the logarithm ends
 constexpr double kClip = 3, kQuartiles = 1.349;  // distance of a normal distribution's quartiles
 
 bool contains(const std::vector<std::string>& list, std::string_view word) {
@@ -275,6 +276,7 @@ void TableOptions::validate() const {
   one_of("missing", missing, {"category", "mean"});
   one_of("scaling", scaling, {"robust", "minmax", "standard", "none"});
   one_of("target scaling", target_scaling, {"minmax", "standard", "none"});
+  one_of("target transform", target_transform, {"none", "log"});
 }
 
 Index ColumnCoding::features() const {
@@ -304,8 +306,39 @@ Affine fit_scaling(const std::string& name, const RowMatrix<double>& X) {
   return how;
 }
 
+Affine fit_targets(const std::string& name, bool bent, const RowMatrix<double>& Y) {
+  if (!bent) return fit_scaling(name, Y);
+  Vector<double> bends(Y.cols());
+  RowMatrix<double> T = Y;
+  for (Index k = 0; k < Y.cols(); ++k) {
+    std::vector<double> sorted(Y.col(k).begin(), Y.col(k).end());
+    std::sort(sorted.begin(), sorted.end());
+    require(sorted.front() > 0, "target ", sorted.front(),
+            " found, numbers above 0 expected for a logarithm (option target-transform)");
+    bends(k) = quantile(sorted, kBendAt);
+    T.col(k) = Y.col(k).unaryExpr([&](double y) { return bend(y, bends(k)); });
+  }
+  Affine how = fit_scaling(name, T);
+  how.bend = bends;
+  return how;
+}
+
+double bend(double x, double c) {
+  const double lowest = c * std::exp(-kBendDepth);
+  if (x >= c) return (x - c) / c;
+  return x >= lowest ? std::log(x / c) : (x - lowest) / lowest - kBendDepth;
+}
+
+double unbend(double t, double c) {
+  if (t >= 0) return c * (1 + t);
+  return t >= -kBendDepth ? c * std::exp(t) : c * std::exp(-kBendDepth) * (1 + t + kBendDepth);
+}
+
 template <typename Real>
 void apply(const Affine& how, RowMatrix<Real>& X) {
+  for (Index j = 0; j < how.bend.size(); ++j)
+    for (Index i = 0; i < X.rows(); ++i)
+      X(i, j) = static_cast<Real>(bend(static_cast<double>(X(i, j)), how.bend(j)));
   using Row = Eigen::Array<Real, 1, Eigen::Dynamic>;
   const Row offset = how.offset.transpose().cast<Real>(),
             factor = how.factor.transpose().cast<Real>();
@@ -349,7 +382,7 @@ std::optional<ColumnCoding> code_column(const io::TextTable& table, Index column
 }
 
 void fit_target(const io::TextTable& table, const std::vector<Index>& training,
-                const TableOptions& options, Preprocessing& how) {
+                const TableOptions& options, Preprocessing& how, std::vector<std::string>& notes) {
   const std::vector<std::string> names = target_names(table, how.target);
   const Index first = table.find(names[0]);
   if (how.task == Task::kClassification) {
@@ -360,8 +393,12 @@ void fit_target(const io::TextTable& table, const std::vector<Index>& training,
     return;
   }
   const ColumnFacts facts = facts_of(table, first);
-  if (facts.kind == ColumnKind::kNumber) how.target_style = facts.style;
-  how.targets = fit_scaling(options.target_scaling, raw_targets(table, how, training));
+  if (facts.kind == ColumnKind::kNumber) {
+    how.target_style = facts.style;
+    note_reading(table, first, facts, notes);
+  }
+  how.targets = fit_targets(options.target_scaling, options.target_transform == "log",
+                            raw_targets(table, how, training));
   how.outputs = static_cast<Index>(names.size());
 }
 
@@ -395,7 +432,7 @@ Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& tr
   const RowMatrix<double> X = raw_features(how, table, training);
   how.features = fit_scaling(options.scaling, X);
   if (options.scaling == "robust") centre_words(how, X, how.features);
-  fit_target(table, training, options, how);
+  fit_target(table, training, options, how, notes);
   return how;
 }
 
@@ -433,6 +470,8 @@ RowMatrix<double> Preprocessing::in_target_units(const RowMatrix<Real>& values) 
   if (task == Task::kRegression && targets.factor.size() > 0)
     result = (result.array().rowwise() / targets.factor.transpose().array()).matrix().rowwise() +
              targets.offset.transpose();
+  for (Index k = 0; task == Task::kRegression && k < targets.bend.size(); ++k)
+    result.col(k) = result.col(k).unaryExpr([&](double t) { return unbend(t, targets.bend(k)); });
   return result;
 }
 

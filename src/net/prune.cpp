@@ -9,6 +9,7 @@
 #include "net/head_arrays.hpp"
 #include "net/neuron_selection.hpp"
 #include "net/products.hpp"
+#include "net/sample_rows.hpp"
 
 namespace udv::net {
 namespace {
@@ -51,16 +52,6 @@ RowMatrix<double> hidden_values(const ConstRows<Real>& X, const RowMatrix<double
   multiply_transposed<double>(samples, weights, hidden);
   if (in.cols() > inputs) hidden.rowwise() += in.col(inputs).transpose();
   return relu ? RowMatrix<double>(hidden.cwiseMax(0)) : hidden;
-}
-
-// At most kMostRows of them, spread evenly.
-template <typename Real>
-RowMatrix<Real> sample_rows(const ConstRows<Real>& X) {
-  constexpr Index kMostRows = 20000;
-  if (X.rows() <= kMostRows) return X;
-  RowMatrix<Real> rows(kMostRows, X.cols());
-  for (Index i = 0; i < kMostRows; ++i) rows.row(i) = X.row(i * X.rows() / kMostRows);
-  return rows;
 }
 
 // diag(w) U

@@ -65,7 +65,7 @@ std::vector<std::int32_t> labels_by_name(const std::vector<std::int32_t>& labels
 // The parts of the training itself where it had a validation part: it decides.
 template <typename Real>
 PruneParts<Real> parts_of_training(const std::string& name, const Dataset<Real>& known,
-                                   Dataset<Real> test, const Model<Real>& model) {
+                                   std::optional<Dataset<Real>> test, const Model<Real>& model) {
   const auto seed = note<std::uint64_t>(model, "split_seed", 0);
   const auto share = note<double>(model, "validation_share", 0);
   const Split parts = validation_split(
@@ -89,7 +89,9 @@ PruneParts<Real> read_prune_parts(const std::string& path, const std::string& ta
     return parts_of_training<Real>(path, all, read(FolderPart::kTest), model);
   if (all.size() != note<Index>(model, "rows", 0))
     return prune_parts<Real>(path, all, std::nullopt, seed);
-  const Split split = split_rows(all.size(), note<double>(model, "test_share", 0.2), seed);
+  const auto share = note<double>(model, "test_share", 0.2);
+  if (share == 0) return parts_of_training<Real>(path, all, std::nullopt, model);
+  const Split split = split_rows(all.size(), share, seed);
   return parts_of_training<Real>(path, all.subset(split.train), all.subset(split.test), model);
 }
 
@@ -133,7 +135,7 @@ template <typename Real>
 TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real>& parts,
                              const RetrainOptions& how) {
   // The paper has no constant feature; the same steps without its preset.
-  const bool paper = !(network.biases() == Bias(Bias::kConstant));
+  const bool paper = !(network.biases() == Bias(Bias::kConstant)) && network.sizes().deeper.empty();
   TrainOptions options = paper ? TrainOptions::paper() : TrainOptions();
   if (!paper) {
     options.schedule.name = "cosine";
@@ -147,6 +149,7 @@ TrainOptions retrain_options(const Network<Real>& network, const PruneParts<Real
   options.epochs = how.epochs;
   options.batch = std::min(kBatch, parts.training.size());
   options.hidden = network.sizes().hidden;
+  options.deeper = network.sizes().deeper;
   options.bias = network.biases();
   options.seed = how.seed;
   return options;
@@ -158,6 +161,7 @@ TrainResult<Real> train_from_scratch(const Network<Real>& network, const PrunePa
   TrainOptions options;
   options.variant = network.variant().name;
   options.hidden = network.sizes().hidden;
+  options.deeper = network.sizes().deeper;
   options.bias = network.biases();
   options.seed = seed;
   return train(parts.training, parts.validation, parts.test ? *parts.test : parts.validation,

@@ -435,6 +435,13 @@ void check_run(const std::string& name, const Dataset<Real>& training, const Dat
               test.task == training.task,
           name, ": the test part has ", test.X.cols(), " features and ", test.outputs(),
           " outputs, the training part ", training.X.cols(), " and ", training.outputs());
+  const bool classes = training.task == Task::kClassification;
+  require(classes || !options.balance, name,
+          ": balance found, which is for classes; the target has values");
+  require(
+      options.metric == "auto" || options.metric == "loss" || (options.metric == "mae") != classes,
+      name, ": metric ", options.metric, " found, one of ",
+      classes ? "loss, accuracy, balanced expected for classes" : "loss, mae expected for values");
   const TrainOptions used = options.resolved(shape_of(training));
   require(used.batch <= training.size(), name, ": ", training.size(),
           " training rows found, at least one batch of ", used.batch, " expected");

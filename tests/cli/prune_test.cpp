@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <csignal>
+#include <sstream>
 
 #include "cli/training_data.hpp"
 #include "udv/io/file.hpp"
@@ -79,6 +80,50 @@ TEST_F(PruneCommand, ComparesAndFinetunes) {
   EXPECT_FALSE(cli_.exists("out/model.safetensors"));
   EXPECT_EQ(prune("--rank 1 --finetune 10 --data data.csv --quiet").code, 0);
   EXPECT_EQ(pruned().network.sizes().hidden, 1);
+}
+
+TEST_F(PruneCommand, CutsSeveralHiddenLayers) {
+  ASSERT_EQ(cli_.run("train data.csv --target y --drop kind --hidden 24,12 --max-steps 300 --out d "
+                     "--quiet")
+                .code,
+            0);
+  const std::string deep = "prune d --out out --quiet --data data.csv ";
+  ASSERT_EQ(cli_.run(deep + "--max-drop 20% --finetune 2 --curve").code, 0);
+  const Json run = cli_.run_json();
+  EXPECT_LT(run["neurons"]["after"], 36);
+  EXPECT_LE(run["validation_loss"]["after"].get<double>(),
+            1.2 * run["validation_loss"]["before"].get<double>() + 1e-6);
+  EXPECT_EQ(run["finetune_epochs"], 2);
+  EXPECT_EQ(pruned().network.sizes().deeper.size(), 1u);
+  EXPECT_EQ(cli_.run("predict out data.csv --out p --quiet").code, 0);
+  EXPECT_EQ(cli_.run("export out --to onnx --out x --quiet").code, 0);
+  ASSERT_EQ(cli_.run(deep + "--ratio 0.5").code, 0);
+  EXPECT_LE(cli_.run_json()["parameters"]["after"].get<double>(),
+            0.5 * cli_.run_json()["parameters"]["before"].get<double>());
+  ASSERT_EQ(cli_.run(deep + "--rank 5").code, 0);
+  EXPECT_EQ(pruned().network.sizes().hidden, 5);
+  const Outcome blind = cli_.run("prune d --rank 5 --out none");
+  EXPECT_EQ(blind.code, 3);
+  EXPECT_NE(blind.err.find("data expected to choose its neurons by"), std::string::npos) << blind;
+}
+
+// A test part in a file of its own: the rows that training left alone decide.
+TEST_F(PruneCommand, FindsTheValidationPartBesideATestFile) {
+  cli_.write("test.csv", training_table(50));
+  ASSERT_EQ(cli_.run("train data.csv --test test.csv --target y --drop kind --variant UDV-ReLU "
+                     "--hidden 16 --max-steps 200 --out r --quiet")
+                .code,
+            0);
+  ASSERT_EQ(cli_.run("prune r --data data.csv --rank 16 --out out --quiet").code, 0);
+  const auto losses = lines_of(cli_.text("r/history.csv"));
+  double best = 1e300;
+  for (size_t i = 1; i < losses.size(); ++i) {
+    std::stringstream line(losses[i]);
+    std::string field;
+    for (int k = 0; k < 5; ++k) std::getline(line, field, ',');
+    best = std::min(best, std::stod(field));
+  }
+  EXPECT_NEAR(cli_.run_json()["validation_loss"]["before"].get<double>(), best, 1e-4 * best);
 }
 
 TEST_F(PruneCommand, InspectShowsModelsAndForeignFiles) {

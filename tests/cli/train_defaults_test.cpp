@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // udv train, predict and evaluate without settings.
+#include <cmath>
+
 #include "cli/training_data.hpp"
 #include "udv/net/files/model_file.hpp"
 
@@ -37,6 +39,31 @@ TEST(TrainDefaults, FindClassesAndWriteAllProbabilities) {
   EXPECT_EQ(run["confusion"].size(), 2u);
   EXPECT_EQ(cli.run("predict out data.csv --out p --quiet").code, 0);
   EXPECT_EQ(lines_of(cli.text("p/predictions.csv"))[0], "row,class,probability,p_a,p_b");
+}
+
+TEST(TrainDefaults, TakeTheLogarithmOfATargetWhereThatIsBetter) {
+  const Cli cli;
+  std::string table = "a,b,price\n";
+  for (int i = 0; i < 120; ++i) {
+    const double a = (i * 37 % 120) / 40.0, b = (i * 71 % 120) / 40.0;
+    const double t = 2 * (a + b) - 9 + 0.2 * std::sin(i * i);  // straight from 100 on
+    table +=
+        fmt::format("{},{},{:.6f}\n", a, b, 100 * (std::exp(std::min(t, 0.0)) + std::max(t, 0.0)));
+  }
+  cli.write("data.csv", table);
+  const std::string train = "train data.csv --target price --max-steps 300 --out ";
+  const Outcome outcome = cli.run(train + "out");
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  EXPECT_NE(outcome.out.find("its logarithm, below the 90 % quantile, is better"), std::string::npos)
+      << outcome;
+  EXPECT_EQ(cli.run_json()["target_transform"], "log");
+  EXPECT_GT(cli.run_json()["test_r2"], 0.9);
+  EXPECT_EQ(cli.run("evaluate out data.csv --out e --quiet").code, 0);
+  EXPECT_GT(cli.run_json("e")["test_r2"], 0.9);
+  EXPECT_EQ(cli.run("export out --to onnx --out x --quiet").code, 0);
+  EXPECT_EQ(cli.run(train + "plain --quiet --target-transform none").code, 0);
+  EXPECT_EQ(cli.run_json("plain")["target_transform"], "none");
+  EXPECT_EQ(cli.run(train + "paper --quiet --preset paper --target-transform log").code, 3);
 }
 
 TEST(TrainDefaults, TakeSeveralTargets) {

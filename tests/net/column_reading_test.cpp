@@ -23,14 +23,20 @@ TEST(Numbers, AreReadAsPeopleWriteThem) {
                {"\xE2\x82\xAC 20", NumberStyle::kPlain, 20},
                {"20 EUR", NumberStyle::kPlain, 20},
                {"(1,000)", NumberStyle::kThousands, -1000},
-               {"-$5", NumberStyle::kPlain, -5}};
+               {"-$5", NumberStyle::kPlain, -5},
+               {"1'234'567.5", NumberStyle::kPlain, 1234567.5},
+               {"12 345,5", NumberStyle::kComma, 12345.5},
+               {"1\xC2\xA0"
+                "234",
+                NumberStyle::kPlain, 1234}};
   for (const auto& each : cases) {
     double value = 0;
     EXPECT_TRUE(parse_styled(each.text, each.style, value)) << each.text;
     EXPECT_DOUBLE_EQ(value, each.value) << each.text;
   }
   double value = 0;
-  for (const char* text : {"", "$", "x", "1,23", "12,3456", "1,2,3", "nan", "1 2 3 apples"})
+  for (const char* text :
+       {"", "$", "x", "1,23", "12,3456", "1,2,3", "0,125", "12 34", "nan", "1 2 3 apples"})
     EXPECT_FALSE(parse_styled(text, NumberStyle::kThousands, value)) << text;
 }
 
@@ -72,6 +78,16 @@ class Tables : public ::testing::Test {
   std::optional<io::TextTable> table_;
   std::vector<std::string> notes_;
 };
+
+TEST_F(Tables, KnowDecimalCommasByZerosAndSemicolons) {
+  const Preprocessing zeros = fit("a,b,y\n\"1,250\",1,1\n\"0,125\",2,2\n\"3,500\",5,1\n");
+  EXPECT_EQ(zeros.columns[0].style, "comma");
+  const Preprocessing semicolons = fit("a;b;y\n1,250;1;1,500\n2,125;2;2,250\n3,500;5;1,125\n");
+  EXPECT_EQ(semicolons.columns[0].style, "comma");
+  EXPECT_NEAR(semicolons.targets.offset(0), 1.625, 1e-12);
+  EXPECT_NE(notes_.back().find("column 'y': '1,500' is read as 1.5"), std::string::npos);
+  EXPECT_EQ(fit("a,b,y\n\"1,250\",1,1\n\"2,125\",2,2\n").columns[0].style, "thousands");
+}
 
 TEST_F(Tables, KeepQuotedLineBreaksInOneField) {
   const Preprocessing how = fit("a,b,y\n\"x\ny\",1,2\n\"z, z\",2,3\n\"x\ny\",5,1\n");

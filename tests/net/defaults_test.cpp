@@ -119,12 +119,40 @@ TEST_F(Defaults, PreferALinearHeadWhereTheTruthIsLinear) {
   for (Dataset<float>* part : {&data.training, &data.test, &data.validation})
     part->Y = 3 * part->X.col(0) - part->X.col(2);
   TrainOptions options;
-  EXPECT_FALSE(choose_head(data, options).empty());
+  EXPECT_FALSE(choose_head(data, options).head.empty());
   EXPECT_EQ(options.variant, "UDV");
   PreparedData<float> curved{training_, test_, validation_};
   TrainOptions other;
-  EXPECT_TRUE(choose_head(curved, other).empty());
+  EXPECT_TRUE(choose_head(curved, other).head.empty());
   EXPECT_EQ(other.variant, "UDV-ReLU");
+}
+
+TEST_F(Defaults, BendASkewedTargetWhereThatIsBetter) {
+  PreparedData<double> data;
+  const auto part = [](Index rows, std::uint64_t seed) {
+    Dataset<double> some;
+    some.X.resize(rows, 3);
+    Random(seed, 0).fill_normal(some.X);
+    some.Y = (2 * some.X.col(0) + some.X.col(1) + 0.3 * some.X.col(2)).unaryExpr([](double t) {
+      return unbend(t - 3, 10);
+    });
+    some.X.col(2).setZero();  // noise
+    return some;
+  };
+  data.training = part(150, 1);
+  data.validation = part(30, 2);
+  data.test = part(30, 3);
+  data.preprocessing.targets = {Vector<double>::Zero(1), Vector<double>::Ones(1)};
+  PreparedData<double> plain = data;
+  TrainOptions options, other;
+  EXPECT_TRUE(choose_head(plain, other).target.empty());  // nobody asked
+  EXPECT_EQ(plain.preprocessing.targets.bend.size(), 0);
+  data.may_bend = true;
+  const RowMatrix<double> truth = data.test.Y;
+  EXPECT_NE(choose_head(data, options).target.find("is better in cross-validation"),
+            std::string::npos);
+  ASSERT_EQ(data.preprocessing.targets.bend.size(), 1);
+  EXPECT_LE((data.preprocessing.in_target_units(data.test.Y) - truth).norm(), 1e-9 * truth.norm());
 }
 
 TEST(Classes, GetProbabilitiesThatFitTheValidationPart) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/require.hpp"
 #include "io/temporary_files.hpp"
 #include "net/calendar.hpp"
@@ -114,6 +116,30 @@ TEST_F(TablePreprocessing, GoesThroughJson) {
   const std::string damaged = text.substr(0, at) + "1e300" + text.substr(text.find(',', at));
   EXPECT_EQ(error_of([&] { Preprocessing::from_json(damaged); }),
             "preprocessing: inputs is no whole number");
+}
+
+TEST(Bend, IsALogarithmWithTangentsAndHasAnInverse) {
+  EXPECT_DOUBLE_EQ(bend(5, 10), std::log(0.5));
+  EXPECT_DOUBLE_EQ(bend(15, 10), 0.5);
+  for (const double y : {-100.0, -1e-9, 0.0, 1e-8, 1.0, 9.99, 10.0, 11.0, 1e6})
+    EXPECT_NEAR(unbend(bend(y, 10), 10), y, 1e-12 * std::max(1.0, std::abs(y))) << y;
+}
+
+TEST_F(TablePreprocessing, BendsTargetsWhereAskedTo) {
+  options_.target_scaling = "standard";
+  options_.target_transform = "log";
+  const Preprocessing how = fit_table(table_, training_, options_, notes_);
+  ASSERT_EQ(how.targets.bend.size(), 1);
+  EXPECT_DOUBLE_EQ(how.targets.bend(0), 37);  // 30 + 0.7 (40 - 30)
+  const Dataset<double> all = how.dataset_of<double>(table_, {0, 1, 2, 3, 4});
+  EXPECT_NEAR(all.Y.topRows(4).mean(), 0, 1e-12);
+  EXPECT_NEAR(how.in_target_units(all.Y)(4, 0), 50, 1e-12);
+  const Preprocessing again = Preprocessing::from_json(how.to_json());
+  EXPECT_EQ(again.dataset_of<double>(table_, {0, 4}).Y, how.dataset_of<double>(table_, {0, 4}).Y);
+  RowMatrix<double> Y(2, 1);
+  Y << 1, 0;
+  EXPECT_EQ(error_of([&] { fit_targets("standard", true, Y); }),
+            "target 0 found, numbers above 0 expected for a logarithm (option target-transform)");
 }
 
 TEST_F(TablePreprocessing, NamesLineColumnAndValue) {

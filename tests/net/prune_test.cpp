@@ -7,6 +7,7 @@
 #include "support/random_data.hpp"
 #include "support/reference.hpp"
 #include "udv/net/head.hpp"
+#include "udv/net/layer_pruning.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace udv::net {
@@ -167,6 +168,56 @@ TEST(Prune, ASingleLayerHasNothingToPrune) {
   Network<double> network(variant_named("single"), {9, 0, 4}, false);
   EXPECT_EQ(error_of([&] { Pruning<double> pruning(network); }),
             "prune: a single network has no hidden neurons");
+}
+
+// 9-8-6-4 whose hidden layers have every neuron twice.
+Network<double> doubled_network(Bias bias) {
+  Network<double> network(variant_named("UDV-ReLU"), {9, 8, 4, {6}}, bias);
+  network.parameters() = random_rows(network.num_parameters(), 1, 21).cwiseAbs() -
+                         0.4 * Vector<double>::Ones(network.num_parameters());
+  for (const char* name : {"U", "D", "U2", "D2"})
+    for (const char* part : {".weight", ".bias"}) {
+      const ParameterBlock* const block = network.find(std::string(name) + part);
+      if (!block) continue;
+      auto values = network.at(*block);
+      if (block->kind == LayerKind::kDiagonal) values = values.cwiseAbs().eval();
+      if (block->rows == 1)
+        values.rightCols(values.cols() / 2) = values.leftCols(values.cols() / 2).eval();
+      else
+        values.bottomRows(values.rows() / 2) = values.topRows(values.rows() / 2).eval();
+    }
+  return network;
+}
+
+TEST(LayerPruning, TakesCopiesOutOfEveryLayerAndChangesNothing) {
+  const RowMatrix<double> X = random_rows(60, 9, 22);
+  for (const Bias bias : {Bias(Bias::kNone), Bias(Bias::kConstant), Bias(Bias::kAll)}) {
+    const Network<double> network = doubled_network(bias);
+    const RowMatrix<double> expected = predict<double>(network, X);
+    const LayerPruning<double> pruning(network, X);
+    const Network<double> kept = pruning.keep_energy(1e-5);
+    EXPECT_LE(kept.sizes().hidden, 4);
+    EXPECT_LE(kept.sizes().deeper[0], 3);
+    EXPECT_LE((predict<double>(kept, X) - expected).norm(), 2e-2 * expected.norm());
+    Network<double> projected = kept;
+    projected.project();  // it is inside its sets already
+    EXPECT_LE((projected.parameters() - kept.parameters()).norm(), 1e-12);
+    EXPECT_EQ(to_string(pruning.keep_most(2).sizes()), "9-2-2-4");
+  }
+}
+
+TEST(LayerPruning, MakesALadderThatEndsWithTheWhole) {
+  const Network<double> network = doubled_network(Bias::kConstant);
+  const auto ladder =
+      pruning_ladder(network, LayerPruning<double>(network, random_rows(60, 9, 22)));
+  for (size_t i = 1; i < ladder.size(); ++i)
+    EXPECT_GT(ladder[i].num_parameters(), ladder[i - 1].num_parameters());
+  EXPECT_EQ(ladder.back().parameters(), network.parameters());
+  EXPECT_EQ(hidden_neurons(network.sizes()), 14);
+  EXPECT_NE(error_of([&] {
+              LayerPruning<double>(random_head("UDV", true), random_rows(5, 9, 1));
+            }).find("one with ReLU expected"),
+            std::string::npos);
 }
 
 }  // namespace

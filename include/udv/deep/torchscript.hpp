@@ -14,6 +14,7 @@ namespace udv::deep {
 struct Scaling {
   Vector<double> feature_offset, feature_factor, target_scale, target_offset;
   Vector<double> feature_inverse_clip{};  ///< z / sqrt(1 + (z inverse_clip)^2) after the factor
+  Vector<double> target_bend{};           ///< net::unbend at the end
 };
 
 /// Writes the head as TorchScript, behind a TorchScript backbone where a file of one is given.

@@ -24,6 +24,7 @@ class UDV_EXPORT TextTable {
   const std::string& name() const { return name_; }
   const std::vector<std::string>& columns() const { return columns_; }
   Index rows() const { return static_cast<Index>(lines_.size()); }
+  char separator() const { return separator_; }  ///< between two fields
 
   /// -1 where there is none.
   Index find(std::string_view column) const;
@@ -35,6 +36,7 @@ class UDV_EXPORT TextTable {
 
  private:
   std::string name_;
+  char separator_ = ',';
   std::shared_ptr<const std::string> text_;  // the fields are views of it
   std::vector<std::string> columns_;
   std::vector<std::string_view> fields_;  // row by row

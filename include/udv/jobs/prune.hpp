@@ -35,14 +35,16 @@ UDV_EXPORT void describe(OptionTable& table, PruneInput& input);
 /// any safetensors file with a pattern of tensors: rank, energy, ratio or max_loss.
 struct PruneOptions {
   net::PruneBudget budget;
-  double ratio = 0;              ///< adapters, tensors: numbers after / before at most
-  double max_loss = 0;           ///< adapters, tensors: predicted increase of the loss at most
-  net::RetrainOptions finetune;  ///< training after pruning; the seed is that of the session
-  bool curve = false;            ///< quality against neurons kept
-  bool baseline = false;         ///< train a network of the small size from scratch, to compare
-  bool layered = false;          ///< keep the layers, also where one would be smaller
-  bool compact = false;          ///< PEFT: the own rank of every block instead of zeros
-  std::string tensors;           ///< names of tensors of any safetensors file, with *
+  double ratio = 0;     ///< parameters after / before at most
+  double max_loss = 0;  ///< adapters, tensors: predicted increase of the loss at most
+  /// Training after pruning; the seed is that of the session. Epochs below 0: auto, some where a drop
+  /// is asked for and whole neurons go.
+  net::RetrainOptions finetune{.epochs = -1};
+  bool curve = false;     ///< quality against neurons kept
+  bool baseline = false;  ///< train a network of the small size from scratch, to compare
+  bool layered = false;   ///< keep the layers, also where one would be smaller
+  bool compact = false;   ///< PEFT: the own rank of every block instead of zeros
+  std::string tensors;    ///< names of tensors of any safetensors file, with *
 };
 UDV_EXPORT void describe(OptionTable& table, PruneOptions& options);
 
@@ -81,6 +83,7 @@ struct PrunedModel {
   PrunedBy by = PrunedBy::kSvd;
   bool collapsed = false;  ///< to one dense layer
   Index rank = 0;
+  Index epochs = 0;      ///< of training after pruning
   Vector<double> sizes;  ///< singular values of UD, or sizes of neurons
   BeforeAfter neurons, parameters, bytes, prediction_microseconds;
   std::optional<ScoreChange> validation, test;

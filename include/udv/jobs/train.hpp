@@ -48,6 +48,7 @@ struct TrainJobResult {
   net::TrainOptions options;  ///< as used: nothing is left at auto
   std::string task_reason;    ///< why the task is what it is; empty where it was given
   std::string head_reason;    ///< why the variant is what it is; empty where it was given
+  std::string target_reason;  ///< why the target is bent or not; empty where nothing was chosen
   Index training_rows = 0, validation_rows = 0, test_rows = 0, averaged_epochs = 0;
   Index steps = 0, best_step = 0;
   Index folds = 0;  ///< of a cross-validation instead of a validation part

@@ -9,13 +9,23 @@
 
 namespace udv::net {
 
-/// Where the variant is left at auto: UDV-ReLU, unless a linear UDV head is clearly better on the
-/// validation part after 1,000 steps, with features that are clipped or not. Sets options.variant,
-/// takes the clipping out of the data where that is better, and returns why, in words; empty where
-/// nothing was to be chosen: the variant was given, there is no validation part, or more than
-/// kMostRaceNumbers features in all rows (a linear head has never won there).
-inline constexpr Index kMostRaceNumbers = 20'000'000;
+/// Why the head and the targets are what they are, in words; empty where nothing was chosen.
+struct HeadChoice {
+  std::string head, target;
+};
+
+/// What is left open is decided by races of 1,000 steps, judged in the user's units:
+/// - the variant, where it is auto: UDV-ReLU, unless a linear UDV head is clearly better, with
+///   features that are clipped or not;
+/// - where data.may_bend and one target above 0 has a skewness above kLeastSkewness: whether it is
+///   bent (Affine), which is the logarithm up to its 90 % quantile.
+/// Values of up to kMostCrossRows rows are judged by five-fold cross-validation of the training and
+/// validation rows, others by the validation part. Sets options.variant and changes the data.
+/// Nothing is raced without a validation part or beyond kMostRaceNumbers features in all rows (a
+/// linear head has never won there).
+inline constexpr Index kMostRaceNumbers = 20'000'000, kMostCrossRows = 5'000;
+inline constexpr double kLeastSkewness = 1;
 template <typename Real>
-UDV_EXPORT std::string choose_head(PreparedData<Real>& data, TrainOptions& options);
+UDV_EXPORT HeadChoice choose_head(PreparedData<Real>& data, TrainOptions& options);
 
 }  // namespace udv::net

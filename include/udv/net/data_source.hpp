@@ -15,7 +15,7 @@ namespace udv::net {
 
 /// How a data file is read and cut.
 struct UDV_EXPORT DataOptions {
-  DataOptions() { table.encoding = table.target_scaling = "auto"; }
+  DataOptions() { table.encoding = table.target_scaling = table.target_transform = "auto"; }
 
   TableOptions table;  ///< its task is found by `task`
   /// regression, classification; auto: classes for images, labels, words and few whole numbers
@@ -53,6 +53,7 @@ struct UDV_EXPORT PreparedData {
   Preprocessing preprocessing{};
   std::vector<std::string> notes{};
   std::string task_reason{};  ///< why the task is what it is; empty where it was given
+  bool may_bend = false;      ///< whether targets are bent (Affine) is left to choose_head
 
   /// Of all numbers of all parts: other data, another hash.
   std::uint64_t content_hash() const;
@@ -86,6 +87,7 @@ class UDV_EXPORT DataSource {
 
   DataOptions options_;
   std::string name_, task_reason_;
+  bool may_bend_ = false;
   std::optional<io::TextTable> table_, test_table_;
   std::optional<ArrayData<Real>> arrays_, test_arrays_;
 };

@@ -18,6 +18,7 @@ struct UDV_EXPORT TableOptions {
   std::string missing = "category";  ///< of text: a category of its own, or mean: the commonest one
   std::string scaling = "robust";    ///< robust, minmax, standard or none
   std::string target_scaling = "standard";
+  std::string target_transform = "none";  ///< before the scaling: none or log
   std::vector<std::string> drop, keep;
 
   /// Throws InvalidArgument naming field and value.
@@ -40,10 +41,13 @@ struct UDV_EXPORT ColumnCoding {
 };
 
 /// x -> z = (x - offset) factor, column by column; where a clip above 0 is given, then
-/// z / sqrt(1 + (z / clip)^2), which stays within +- clip.
+/// z / sqrt(1 + (z / clip)^2), which stays within +- clip. Where a bend c > 0 is given (targets), x
+/// is bent first: log(x / c) below c, its tangent (x - c) / c above, and the tangent again below
+/// c exp(-16), so that every number has its place.
 struct Affine {
   Vector<double> offset, factor;
   Vector<double> clip{};  ///< empty: none
+  Vector<double> bend{};  ///< empty: none
 };
 
 /// What turns raw data into what a network sees, fitted on a training part and kept with a model.
@@ -102,5 +106,14 @@ UDV_EXPORT void apply(const Affine& how, RowMatrix<Real>& X);
 /// quartiles are equal), clipped at 3. A column without spread keeps the factor 1. Throws
 /// InvalidArgument for another name.
 UDV_EXPORT Affine fit_scaling(const std::string& name, const RowMatrix<double>& X);
+
+/// The same for targets; with `bent` every column has its bend at its 90 % quantile. Throws
+/// InvalidArgument where a target that is to be bent is not above 0.
+UDV_EXPORT Affine fit_targets(const std::string& name, bool bent, const RowMatrix<double>& Y);
+
+/// b of Affine: log(x / c) up to c, tangents beyond; and its inverse.
+UDV_EXPORT double bend(double x, double c);
+UDV_EXPORT double unbend(double t, double c);
+inline constexpr double kBendDepth = 16;  ///< below c exp(-16) it is straight again
 
 }  // namespace udv::net

@@ -34,6 +34,7 @@ std::int64_t whole(const Json& json, const char* key) {
 Json affine_json(const Affine& how) {
   Json json = {{"offset", list(how.offset)}, {"factor", list(how.factor)}};
   if (how.clip.size() > 0) json["clip"] = list(how.clip);
+  if (how.bend.size() > 0) json["bend"] = list(how.bend);
   return json;
 }
 
@@ -46,6 +47,10 @@ Affine affine_from(const Json& json) {
   require(how.clip.size() == 0 || (how.clip.size() == how.offset.size() && how.clip.allFinite() &&
                                    how.clip.minCoeff() >= 0),
           "as many clips as offsets expected, 0 or more each");
+  if (json.contains("bend")) how.bend = vector(json.at("bend"));
+  require(how.bend.size() == 0 || (how.bend.size() == how.offset.size() && how.bend.allFinite() &&
+                                   how.bend.minCoeff() > 0),
+          "as many bends as offsets expected, above 0 each");
   return how;
 }
 
