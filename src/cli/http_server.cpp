@@ -217,13 +217,14 @@ struct HttpServer::Parts {
   }
 
   void receive(Connection& c) {
-    char bytes[kLongestHead];
-    const ssize_t count = ::recv(c.socket.get(), bytes, sizeof bytes, 0);
+    char bytes[kPiece];
+    const std::size_t room = c.phase == Phase::kReading ? kLongestHead - c.in.size() : sizeof bytes;
+    const ssize_t count = ::recv(c.socket.get(), bytes, room, 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count <= 0) return c.enter(Phase::kOver);
     if (c.phase != Phase::kReading) return;  // nothing that anybody waits for
     if (c.in.empty()) c.since = Clock::now();
-    c.in.append(bytes, std::min(static_cast<std::size_t>(count), kLongestHead - c.in.size()));
+    c.in.append(bytes, static_cast<std::size_t>(count));
     take_request(c);
   }
 

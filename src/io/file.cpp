@@ -120,6 +120,12 @@ std::string read_bytes(const fs::path& path) {
   return detail::gunzip(path.string(), bytes);
 }
 
+std::string detail::read_unpacked_start(const fs::path& path, std::size_t count) {
+  require_readable_kind(path);
+  const Stream stream = open_stream(path, "rb", path);
+  return gunzip_start(path.string(), read_stream(path, stream.get()), count);
+}
+
 std::string read_start(const fs::path& path, std::size_t count) {
   require_readable_kind(path);
   const Stream stream = open_stream(path, "rb", path);

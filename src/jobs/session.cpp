@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
 #include <utility>
 
 #include "core/require.hpp"
 #include "jobs/live_file.hpp"
 #include "udv/core/checkpoint.hpp"
 #include "udv/core/parallel.hpp"
+#include "udv/io/expansion.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
@@ -19,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kMostThreads = 1024;
+constexpr double kGiB = 1 << 30;
 
 Listener& silence() {
   static Listener listener;
@@ -57,6 +60,13 @@ void describe(OptionTable& table, RunOptions& options) {
       .measured_in("seconds")
       .default_is("none")
       .keeps_numbers();
+  table
+      .add("max-expand", options.max_expand,
+           "Largest size that packed input (.gz, .npz, .mat, HDF5) may unpack to")
+      .positive()
+      .measured_in("GiB")
+      .default_is("16, and 1,000 times its packed size")
+      .keeps_numbers();
 }
 
 double ProgressTotal::share_done(const IterationRecord& record) const {
@@ -69,6 +79,10 @@ double ProgressTotal::share_done(const IterationRecord& record) const {
 Session::Session(RunOptions options, Listener* listener)
     : options_(std::move(options)), listener_(listener) {
   set_num_threads(options_.threads);
+  io::ExpansionLimit limit;
+  if (options_.max_expand > 0)
+    limit = {options_.max_expand * kGiB, std::numeric_limits<double>::infinity()};
+  io::set_expansion_limit(limit);
 }
 
 Listener& Session::listener() {

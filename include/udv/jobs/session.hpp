@@ -23,6 +23,7 @@ struct RunOptions {
   bool resume = false;     ///< resume from the checkpoint in `out`
   bool force = false;      ///< replace what is in `out`
   double time_limit = 0;   ///< seconds; 0: none
+  double max_expand = 0;   ///< GiB that a packed file may unpack to; 0: 16, and 1,000-fold
 };
 UDV_EXPORT void describe(OptionTable& table, RunOptions& options);
 
