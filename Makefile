@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready fuzz bench asan asan-readers format check-format install docs clean packages pages
+.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready fuzz campaign bench asan asan-readers format check-format install docs clean packages pages
 
 all: build/$(PRESET)/bin/udv
 
@@ -72,6 +72,10 @@ test-web: build/$(PRESET)/bin/udv web-ready
 # Readers of other people's bytes, with libFuzzer.
 fuzz:
 	@tests/fuzz/run 60
+
+# Kills, failing disks, damaged files and rude clients, in a temporary folder and on 127.0.0.1; half an hour. See docs/reliability.md.
+campaign: build/$(PRESET)/bin/udv
+	@tests/campaign/run build/$(PRESET)
 
 bench:
 	@scripts/install-packages build test bench

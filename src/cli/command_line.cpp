@@ -121,6 +121,7 @@ class Program {
   }
 
   ExitCode run(std::vector<std::string> arguments) {
+    take_words(arguments);
     check_command(arguments);
     join_words(arguments);
     std::reverse(arguments.begin(), arguments.end());  // the library takes them from the back
@@ -155,6 +156,17 @@ class Program {
   }
 
  private:
+  // "help", "help COMMAND" and "version" as people know them from other programs.
+  static void take_words(std::vector<std::string>& arguments) {
+    if (arguments.empty()) return;
+    if (arguments == std::vector<std::string>{"version"}) arguments = {"--version"};
+    if (arguments[0] != "help") return;
+    if (arguments.size() == 1)
+      arguments = {"--help"};
+    else
+      arguments = {arguments[1], "--help"};
+  }
+
   // "--name word" as "--name=word" where the flag may stand alone: the library would take the word
   // for an argument.
   void join_words(std::vector<std::string>& arguments) const {

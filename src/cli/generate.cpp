@@ -31,7 +31,7 @@ Command generate_command() {
   Command command = job_command(
       "generate", "Continue a text with a language model, with or without adapter", run_generate);
   // It writes a text and no run.
-  command.table.remove({"out", "resume", "time-limit", "quiet", "report"});
+  command.table.remove({"out", "resume", "force", "time-limit", "max-expand", "quiet", "report"});
   return command;
 }
 

@@ -55,9 +55,13 @@ std::string program_help(const std::vector<Command>& commands) {
       "Usage: udv COMMAND [OPTION]...\n\nCommands:\n";
   for (const Command& command : commands)
     if (!command.hidden) text += entry(command.name, command.summary);
-  text += "\nOptions:\n" + entry("-h, --help", "Print this help and exit") +
-          entry("--version", "Print the version and exit");
-  return text + "\nudv COMMAND --help explains a command.\n";
+  text += "\nExamples:\n";
+  for (const Command& command : commands)
+    for (const char* shown : {"demo", "complete", "train", "watch"})
+      if (command.name == shown) text += "  " + command.example + "\n";
+  text += "\nOptions:\n" + entry("-h, --help, help", "Print this help and exit") +
+          entry("--version, version", "Print the version and exit");
+  return text + "\nudv help COMMAND, or udv COMMAND --help, explains a command.\n";
 }
 
 std::string command_help(const Command& command) {

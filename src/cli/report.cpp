@@ -26,7 +26,8 @@ ExitCode run_report(const ReportOptions& options) {
   const std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
   require<IoError>(!std::filesystem::is_directory(options.out), options.out,
                    ": a folder found, the name of an HTML file expected");
-  report::write_report(options.out, options.title, folders);
+  for (const std::string& problem : report::write_report(options.out, options.title, folders))
+    warn(problem);
   fmt::print("  {}\n", options.out);
   return kDone;
 }

@@ -37,7 +37,10 @@ Terminal::Terminal(std::string command, const TerminalOptions& options, jobs::Ru
       session_(with_folder(std::move(run), command_), this) {}
 
 void Terminal::leave_report(const std::filesystem::path& folder) const {
-  if (options_.report) report::write_report(folder / "report.html", "udv " + command_, {folder});
+  if (!options_.report) return;
+  for (const std::string& problem :
+       report::write_report(folder / "report.html", "udv " + command_, {folder}))
+    warn(problem);
 }
 
 ExitCode Terminal::exit_code(jobs::Outcome outcome, const std::filesystem::path& folder) const {

@@ -33,7 +33,7 @@ void describe(OptionTable& table, WatchOptions& options) {
 ExitCode run_watch(const WatchOptions& options) {
   WatchServer server(options.folder);
   const int port = server.bind(options.port);
-  fmt::print("  http://127.0.0.1:{}/   (Ctrl-C ends it)\n", port);
+  fmt::print("  http://127.0.0.1:{}/{}/   (Ctrl-C ends it)\n", port, server.token());
   std::fflush(stdout);
   catch_interrupts();
   const auto start = std::chrono::steady_clock::now();

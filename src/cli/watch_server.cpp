@@ -2,14 +2,17 @@
 #include "cli/watch_server.hpp"
 
 #include <fmt/format.h>
-#include <httplib.h>
+#include <sys/random.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
 
+#include "cli/http_server.hpp"
 #include "core/require.hpp"
+#include "jobs/run_files.hpp"
 #include "udv/io/file.hpp"
 #include "udv/report/report.hpp"
 
@@ -17,15 +20,29 @@ namespace udv::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using httplib::Request;
-using httplib::Response;
-using httplib::Server;
 using std::chrono::milliseconds;
+using Text = std::shared_ptr<const std::string>;
 
 constexpr auto kLook = milliseconds(500);
-constexpr auto kKeepAlive = std::chrono::seconds(10);
-constexpr int kWatchers = 16;
-constexpr std::uintmax_t kLargestFile = 64u << 20;
+constexpr int kLevels = 3;  // of folders below that of the runs
+
+// 128 random bits.
+std::string random_token() {
+  unsigned char bytes[16];
+  require<IoError>(::getrandom(bytes, sizeof bytes, 0) == sizeof bytes,
+                   "the system gives no random numbers");
+  std::string token;
+  for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
+  return token;
+}
+
+// The time does not depend on where they differ.
+bool same_token(std::string_view one, std::string_view other) {
+  unsigned difference = one.size() == other.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i)
+    difference |= static_cast<unsigned char>(one[i]) ^ static_cast<unsigned char>(other[i]);
+  return difference == 0;
+}
 
 const char* type_of(const fs::path& path) {
   const std::string extension = path.extension().string();
@@ -35,17 +52,47 @@ const char* type_of(const fs::path& path) {
   return "application/octet-stream";
 }
 
+HttpAnswer refusal(int status, const std::string& text) {
+  HttpAnswer answer;
+  answer.status = status;
+  answer.text = text;
+  return answer;
+}
+
+// Nothing runs in what is sent but the page itself; nobody shows it in a frame.
+void add_security(HttpAnswer& answer, bool page) {
+  const std::string content =
+      page ? "img-src data: blob:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+             "connect-src 'self'; "
+           : "sandbox; ";
+  answer.headers.insert(
+      answer.headers.end(),
+      {{"Content-Security-Policy", "default-src 'none'; " + content +
+                                       "base-uri 'none'; form-action 'none'; frame-ancestors "
+                                       "'none'"},
+       {"X-Content-Type-Options", "nosniff"},
+       {"X-Frame-Options", "DENY"},
+       {"Referrer-Policy", "no-referrer"},
+       {"Cross-Origin-Resource-Policy", "same-origin"},
+       {"Cross-Origin-Opener-Policy", "same-origin"},
+       {"Cache-Control", "no-store"}});
+}
+
 }  // namespace
 
 fs::path file_inside(const fs::path& folder, const std::string& name) {
   std::error_code failure;
-  if (name.empty() || name.find('\0') != name.npos || fs::path(name).is_absolute()) return {};
+  const fs::path wanted = fs::path(name).lexically_normal();
+  if (name.empty() || name.find('\0') != name.npos || wanted.is_absolute()) return {};
+  if (std::distance(wanted.begin(), wanted.end()) > kLevels + 1) return {};
+  for (const fs::path& part : wanted)
+    if (part.string().starts_with('.')) return {};
   const fs::path root = fs::canonical(folder, failure);
   if (failure) return {};
-  const fs::path path = fs::canonical(root / name, failure);
-  if (failure || !fs::is_regular_file(path, failure)) return {};
-  const fs::path inside = path.lexically_relative(root);
-  return inside.empty() || *inside.begin() == ".." ? fs::path() : path;
+  const fs::path path = fs::canonical(root / wanted, failure);
+  // A link is not the run's own, wherever it leads.
+  if (failure || path != root / wanted || !fs::is_regular_file(path, failure)) return {};
+  return jobs::is_file_of_run(path) ? path : fs::path();
 }
 
 bool is_own_host(const std::string& host, int port) {
@@ -54,133 +101,126 @@ bool is_own_host(const std::string& host, int port) {
   return false;
 }
 
-struct WatchServer::Parts {
-  fs::path folder;
-  std::string title;
-  int port = 0;
-  Server server;
-  std::atomic<bool> stopping{false};
-  std::atomic<int> watchers{0};
-  std::mutex looking;
-  std::string text;
-  std::chrono::steady_clock::time_point looked_at{};
+/// Makes the report anew while somebody looks at it, beside the server: a large folder holds up
+/// nobody.
+class LiveText {
+ public:
+  LiveText(fs::path folder, std::string title)
+      : folder_(std::move(folder)), title_(std::move(title)), maker_([this] { run(); }) {}
+  ~LiveText() {
+    stopping_ = true;
+    maker_.join();
+  }
+  LiveText(const LiveText&) = delete;
+  LiveText& operator=(const LiveText&) = delete;
 
-  // The report as it is now, made anew at most twice a second for all watchers together.
-  std::string look() {
-    const std::lock_guard lock(looking);
-    const auto now = std::chrono::steady_clock::now();
-    if (text.empty() || now - looked_at >= kLook) {
-      text = report::live_report(title, folder);
-      looked_at = now;
-    }
-    return text;
+  Text latest() {
+    wanted_ = true;
+    const std::lock_guard lock(guard_);
+    return text_;
   }
 
-  // Sends the report whenever it has changed; false ends the connection.
-  bool follow(httplib::DataSink& sink) {
-    std::string sent;
-    auto last = std::chrono::steady_clock::now();
-    const auto send = [&](const std::string& bytes) {
-      last = std::chrono::steady_clock::now();
-      return sink.write(bytes.data(), bytes.size());
-    };
-    while (!stopping) {
-      const std::string now = look();
-      const bool ended = now.find("\"state\":\"ended\"") != now.npos;
-      if (now != sent) {
-        if (!send(fmt::format("event: report\ndata: {}\n\n", now))) return false;
-        if (ended && !send("event: end\ndata: {}\n\n")) return false;
-        sent = now;
-      } else if (std::chrono::steady_clock::now() - last > kKeepAlive &&
-                 !send(": still here\n\n")) {
-        return false;
+ private:
+  void run() {
+    std::string last;
+    while (!stopping_) {
+      if (wanted_.exchange(false)) {
+        std::string now = report::live_report(title_, folder_);
+        if (now != last) publish(now);
+        last = std::move(now);
       }
-      for (int i = 0; i < 5 && !stopping; ++i) std::this_thread::sleep_for(kLook / 5);
+      for (int i = 0; i < 10 && !stopping_; ++i) std::this_thread::sleep_for(kLook / 10);
     }
-    sink.done();
-    return false;
   }
 
-  void answer_events(Response& response) {
-    if (++watchers > kWatchers) {
-      --watchers;
-      response.status = 503;
-      response.set_content("too many watchers\n", "text/plain");
-      return;
+  void publish(const std::string& report) {
+    const bool ended = report.find("\"state\":\"ended\"") != report.npos;
+    auto text = std::make_shared<const std::string>(fmt::format(
+        "event: report\ndata: {}\n\n{}", report, ended ? "event: end\ndata: {}\n\n" : ""));
+    const std::lock_guard lock(guard_);
+    text_ = std::move(text);
+  }
+
+  fs::path folder_;
+  std::string title_;
+  std::atomic<bool> stopping_{false}, wanted_{false};
+  std::mutex guard_;
+  Text text_;
+  std::thread maker_;  // last: it uses all others
+};
+
+struct WatchServer::Parts {
+  explicit Parts(const fs::path& folder)
+      : folder(folder),
+        title("udv watch " + folder.string()),
+        token(random_token()),
+        live(folder, title),
+        server([this](const HttpRequest& request) { return answer(request); },
+               [this] { return live.latest(); }) {}
+
+  fs::path folder;
+  std::string title, token;
+  int port = 0;
+  LiveText live;
+  HttpServer server;
+
+  HttpAnswer answer(const HttpRequest& request) {
+    bool page = false;
+    HttpAnswer answer = content(request, page);
+    add_security(answer, page);
+    return answer;
+  }
+
+  // "/TOKEN/", "/TOKEN/events" and "/TOKEN/files/NAME".
+  HttpAnswer content(const HttpRequest& request, bool& page) {
+    if (!is_own_host(request.host, port)) return refusal(403, "another host was asked for\n");
+    if (request.method != "GET" && request.method != "HEAD") return refusal(405, "only GET\n");
+    const std::size_t end = request.path.find('/', 1);
+    if (end == request.path.npos ||
+        !same_token(std::string_view(request.path).substr(1, end - 1), token))
+      return refusal(403, "the address that udv watch has printed is needed\n");
+    const std::string rest = request.path.substr(end + 1), files = "files/";
+    if (rest.starts_with(files)) return file(rest.substr(files.size()));
+    HttpAnswer answer;
+    if (rest.empty()) {
+      page = true;
+      answer.type = "text/html; charset=utf-8";
+      answer.text = report::watch_page(title, folder);
+    } else if (rest == "events" && request.method == "GET") {
+      answer.type = "text/event-stream";
+      answer.follows = true;
+    } else {
+      return refusal(404, "not here\n");
     }
-    response.set_chunked_content_provider(
-        "text/event-stream", [this](size_t, httplib::DataSink& sink) { return follow(sink); },
-        [this](bool) { --watchers; });
+    return answer;
   }
 
-  void answer_file(const std::string& name, Response& response) {
-    const fs::path path = file_inside(folder, name);
-    std::error_code failure;
-    const auto size = path.empty() ? 0 : fs::file_size(path, failure);
-    response.status = path.empty() || failure ? 404 : size > kLargestFile ? 413 : 200;
-    if (response.status == 200)
-      response.set_content(io::read_bytes(path), type_of(path));
-    else
-      response.set_content("not here\n", "text/plain");
-  }
-
-  Server::HandlerResponse check(const Request& request, Response& response) {
-    const bool own = is_own_host(request.get_header_value("Host"), port);
-    const bool reads = request.method == "GET" || request.method == "HEAD";
-    if (own && reads) return Server::HandlerResponse::Unhandled;
-    response.status = own ? 405 : 403;
-    response.set_content(own ? "only GET\n" : "another host was asked for\n", "text/plain");
-    return Server::HandlerResponse::Handled;
-  }
-
-  void set_up() {
-    server.new_task_queue = [] { return new httplib::ThreadPool(kWatchers + 4); };
-    server.set_keep_alive_timeout(2);
-    server.set_payload_max_length(1024);
-    server.set_default_headers({{"X-Content-Type-Options", "nosniff"},
-                                {"Cache-Control", "no-store"},
-                                {"Referrer-Policy", "no-referrer"},
-                                {"Cross-Origin-Resource-Policy", "same-origin"}});
-    server.set_pre_routing_handler(
-        [this](const Request& request, Response& response) { return check(request, response); });
-    server.Get("/", [this](const Request&, Response& response) {
-      response.set_content(report::watch_page(title, folder), "text/html; charset=utf-8");
-    });
-    server.Get("/events", [this](const Request&, Response& response) { answer_events(response); });
-    server.Get("/files/(.*)", [this](const Request& request, Response& response) {
-      answer_file(request.matches[1].str(), response);
-    });
-    server.set_exception_handler([](const Request&, Response& response, std::exception_ptr) {
-      response.status = 500;
-      response.set_content("the folder cannot be read\n", "text/plain");
-    });
+  HttpAnswer file(const std::string& name) const {
+    HttpAnswer answer;
+    answer.file = file_inside(folder, name);
+    if (answer.file.empty()) return refusal(404, "not here\n");
+    answer.type = type_of(answer.file);
+    return answer;
   }
 };
 
-WatchServer::WatchServer(const fs::path& folder) : parts_(std::make_unique<Parts>()) {
+WatchServer::WatchServer(const fs::path& folder) {
   require<IoError>(fs::is_directory(folder), folder.string(), ": the folder of a run expected");
-  parts_->folder = folder;
-  parts_->title = "udv watch " + folder.string();
-  parts_->set_up();
+  parts_ = std::make_unique<Parts>(folder);
 }
 
 WatchServer::~WatchServer() = default;
 
 int WatchServer::bind(int port) {
-  constexpr const char* kHere = "127.0.0.1";
-  Server& server = parts_->server;
-  const int taken =
-      port == 0 ? server.bind_to_any_port(kHere) : (server.bind_to_port(kHere, port) ? port : -1);
-  require<IoError>(taken > 0, "port ", port, " of 127.0.0.1 cannot be had");
-  return parts_->port = taken;
+  return parts_->port = parts_->server.bind(port);
+}
+
+const std::string& WatchServer::token() const {
+  return parts_->token;
 }
 
 void WatchServer::serve(const std::function<bool()>& done) {
-  std::thread listener([this] { parts_->server.listen_after_bind(); });
-  while (!done()) std::this_thread::sleep_for(milliseconds(100));
-  parts_->stopping = true;
-  parts_->server.stop();
-  listener.join();
+  parts_->server.serve(done);
 }
 
 }  // namespace udv::cli

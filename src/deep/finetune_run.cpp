@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/save_clock.hpp"
 #include "deep/finetune_state.hpp"
 #include "deep/runtime.hpp"
 #include "deep/training_clock.hpp"
@@ -34,6 +35,7 @@ class Run {
       : classifier_(classifier),
         learner_(learner),
         hooks_(hooks),
+        saves_(hooks),
         options_(classifier.options().training),
         size_(classifier.training().size()),
         batches_((size_ + options_.batch - 1) / options_.batch),
@@ -87,6 +89,7 @@ class Run {
     ++state_.batch;
     timed_images_ += count;
     look(loss);
+    if (stop_ == TrainStop::kDone && saves_.due()) save();
   }
 
   void look(const Tensor& loss) {
@@ -116,15 +119,16 @@ class Run {
     if (!std::isfinite(score.loss)) stop_ = TrainStop::kDiverged;
     if (hooks_.epoch && stop_ == TrainStop::kDone)
       hooks_.epoch(record, head, classifier_.test_dataset(seen));
-    state_.seconds = clock_.seconds();
-    if (stop_ == TrainStop::kDone && state_.epoch < options_.epochs) save();
+    if (stop_ == TrainStop::kDone && state_.epoch < options_.epochs && saves_.due_at_point())
+      save();
     BlasThreads::use_all();  // the hooks may have used net
   }
 
   void save() {
     if (!hooks_.save) return;
     state_.loss_sum = loss_sum_.item<double>();
-    hooks_.save(to_bytes(state_, learner_.state()));
+    state_.seconds = clock_.seconds();
+    saves_.save(to_bytes(state_, learner_.state()));
   }
 
   void restore() {
@@ -138,6 +142,7 @@ class Run {
   Classifier& classifier_;
   Learner& learner_;
   const FinetuneHooks& hooks_;
+  SaveClock saves_;
   const net::TrainOptions& options_;
   Index size_, batches_;
   TrainingClock clock_;

@@ -107,7 +107,8 @@ class LoraRun {
         model_(setup.model.model),
         options_(options_for(setup.options, method, rank).resolved(steps_of(setup))),
         run_(setup.session, "lora", config_of(setup, method, rank),
-             message(setup.fingerprint, "; method ", method, "; rank ", rank), subfolder) {}
+             message(setup.fingerprint, "; method ", method, "; rank ", rank), subfolder,
+             "run.json") {}
 
   std::optional<LoraTraining> run() {
     if (is_finished()) return finished();

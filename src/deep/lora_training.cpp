@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/require.hpp"
+#include "core/save_clock.hpp"
 #include "deep/language_model_parts.hpp"
 #include "deep/rank_allocator.hpp"
 #include "deep/start_weight.hpp"
@@ -57,6 +58,7 @@ class LoraRun {
         evaluation_(evaluation),
         o_(options),
         hooks_(hooks),
+        saves_(hooks),
         micro_batch_(
             std::min(o_.batch, micro_batch_size(o_.micro_batch, text.sequence(), model.device()))),
         rule_(model.adapter_parameters(), o_.optimizer, o_.rule, measures_of(model, o_)),
@@ -117,6 +119,7 @@ class LoraRun {
       make_step();
       ++step_;
       look();
+      if (stop_ == TrainStop::kDone && saves_.due()) save();
     }
     const double sum = loss_sum_.item<double>();  // waits for the device
     const double took = TrainingClock::since(began);
@@ -130,7 +133,7 @@ class LoraRun {
     loss_sum_.zero_();
     record_epoch(sum / static_cast<double>(text_.count() * text_.sequence()),
                  tokens * static_cast<double>(text_.sequence()) / std::max(took, 1e-9));
-    if (stop_ == TrainStop::kDone && epoch_ < o_.epochs) save();
+    if (stop_ == TrainStop::kDone && epoch_ < o_.epochs && saves_.due_at_point()) save();
   }
 
   // Libraries are loaded in the first epoch: it does not count where there are others.
@@ -192,7 +195,7 @@ class LoraRun {
     return loss > history_.front().eval_loss && loss >= (1 - 1e-6) * guess;
   }
 
-  void save() const {
+  void save() {
     if (!hooks_.save) return;
     const Tensor numbers = torch::tensor({static_cast<double>(epoch_), static_cast<double>(step_),
                                           loss_sum_.item<double>(), clock_.seconds()},
@@ -201,7 +204,7 @@ class LoraRun {
     for (const Tensor& values : rule_.state()) arrays.push_back(values);
     if (allocator_)
       for (const Tensor& values : allocator_->state()) arrays.push_back(values);
-    hooks_.save(pack_arrays(arrays));
+    saves_.save(pack_arrays(arrays));
   }
 
   void restore() {
@@ -226,6 +229,7 @@ class LoraRun {
   const TextWindows &text_, &evaluation_;
   const LoraOptions& o_;
   const LoraHooks& hooks_;
+  SaveClock saves_;
   Index micro_batch_;
   Optimizer rule_;
   Projector projector_;

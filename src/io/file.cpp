@@ -89,12 +89,25 @@ void require_place_for_file(const fs::path& path) {
                    ": a folder or device found, a regular file or a new name expected");
 }
 
+/// What was written of the file goes; where the disk is full, the message says what it lacks.
+[[noreturn]] void fail_to_write(const fs::path& file, std::uintmax_t size, const fs::path& named) {
+  const int why = errno;
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  std::string text =
+      message(named.string(), ": writing ", size, " bytes failed: ", std::strerror(why));
+  const fs::space_info space = fs::space(file.parent_path(), ignored);
+  if (why == ENOSPC && !ignored && space.available < size)
+    text += message("; ", size - space.available, " bytes are missing");
+  throw IoError(text);
+}
+
 void write_stream(const fs::path& file, std::string_view bytes, const fs::path& named) {
   Stream stream = open_stream(file, "wbx", named);
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size();
-  const bool closed = std::fclose(stream.release()) == 0;
-  require<IoError>(written && closed, named.string(), ": writing ", bytes.size(),
-                   " bytes failed: ", std::strerror(errno));
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size() &&
+                       std::fflush(stream.get()) == 0;
+  if (!written) fail_to_write(file, bytes.size(), named);
+  if (std::fclose(stream.release()) != 0) fail_to_write(file, bytes.size(), named);
 }
 
 }  // namespace
@@ -105,6 +118,12 @@ std::string read_bytes(const fs::path& path) {
   std::string bytes = read_stream(path, stream.get());
   if (detail::lower_case(path.extension().string()) != ".gz") return bytes;
   return detail::gunzip(path.string(), bytes);
+}
+
+std::string detail::read_unpacked_start(const fs::path& path, std::size_t count) {
+  require_readable_kind(path);
+  const Stream stream = open_stream(path, "rb", path);
+  return gunzip_start(path.string(), read_stream(path, stream.get()), count);
 }
 
 std::string read_start(const fs::path& path, std::size_t count) {
@@ -130,6 +149,7 @@ struct AtomicFile::Parts {
   fs::path path, named;
   TemporaryFile temporary;
   Stream stream;
+  std::uintmax_t size = 0;  // so far
 };
 
 AtomicFile::AtomicFile(const fs::path& path) {
@@ -140,14 +160,14 @@ AtomicFile::AtomicFile(const fs::path& path) {
 AtomicFile::~AtomicFile() = default;
 
 void AtomicFile::append(std::string_view bytes) {
-  const std::size_t written = std::fwrite(bytes.data(), 1, bytes.size(), parts_->stream.get());
-  require<IoError>(written == bytes.size(), parts_->named.string(), ": writing ", bytes.size(),
-                   " bytes failed: ", std::strerror(errno));
+  parts_->size += bytes.size();
+  if (std::fwrite(bytes.data(), 1, bytes.size(), parts_->stream.get()) != bytes.size())
+    fail_to_write(parts_->temporary.path, parts_->size, parts_->named);
 }
 
 void AtomicFile::finish() {
-  const bool closed = std::fclose(parts_->stream.release()) == 0;
-  require<IoError>(closed, parts_->named.string(), ": writing failed: ", std::strerror(errno));
+  if (std::fclose(parts_->stream.release()) != 0)
+    fail_to_write(parts_->temporary.path, parts_->size, parts_->named);
   std::error_code error;
   fs::rename(parts_->temporary.path, parts_->path, error);
   require<IoError>(!error, parts_->named.string(), ": cannot be written: ", error.message());

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/require.hpp"
+#include "unpacked_size.hpp"
 
 namespace udv::io::detail {
 namespace {
@@ -38,6 +39,14 @@ class Inflater {
     return result();
   }
 
+  // So many bytes of the first member, fewer where it is shorter.
+  std::string unpack_start(std::size_t count) {
+    enough_ = count;
+    unpack_member();
+    used_ = std::min(used_, count);
+    return result();
+  }
+
  private:
   std::string result() {
     bytes_.resize(used_);
@@ -46,7 +55,7 @@ class Inflater {
 
   void unpack_member() {
     int state = Z_OK;
-    while (state != Z_STREAM_END) {
+    while (state != Z_STREAM_END && used_ < enough_) {
       const std::size_t before = taken_ + used_;
       state = unpack_piece();
       require<IoError>(state == Z_OK || state == Z_STREAM_END || state == Z_BUF_ERROR, name_,
@@ -54,6 +63,7 @@ class Inflater {
                        " data found: ", stream_.msg ? stream_.msg : "no detail");
       require<IoError>(state == Z_STREAM_END || taken_ + used_ > before, name_, ": ", what_,
                        " data ends after ", packed_.size(), " bytes, more expected");
+      require_expansion(name_, packed_.size(), used_);
     }
   }
 
@@ -77,6 +87,7 @@ class Inflater {
   std::string bytes_;
   std::size_t taken_ = 0;
   std::size_t used_ = 0;
+  std::size_t enough_ = std::string::npos;
   z_stream stream_{};
 };
 
@@ -84,6 +95,10 @@ class Inflater {
 
 std::string gunzip(const std::string& name, std::string_view packed) {
   return Inflater(name, packed, 16 + MAX_WBITS, "gzip").unpack_all();
+}
+
+std::string gunzip_start(const std::string& name, std::string_view packed, std::size_t count) {
+  return Inflater(name, packed, 16 + MAX_WBITS, "gzip").unpack_start(count);
 }
 
 std::string inflate_zlib(const std::string& name, std::string_view packed) {

@@ -9,6 +9,7 @@
 #include "text.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
+#include "unpacked_size.hpp"
 #include "variable_format.hpp"
 
 namespace udv::io {
@@ -90,13 +91,14 @@ constexpr std::size_t kWhole = std::string::npos;
 /// Reads to the end of the member, or until `enough` bytes are there, instead of allocating the
 /// size the archive claims.
 std::string read_member(const std::string& name, zip_t* archive, zip_uint64_t index,
-                        std::size_t enough) {
+                        std::size_t enough, std::size_t packed) {
   constexpr std::size_t kChunk = 1 << 16;
   const Member member(zip_fopen_index(archive, index, 0), &zip_fclose);
   require<IoError>(member != nullptr, name, ": ", zip_strerror(archive));
   std::string bytes;
   std::size_t used = 0;
   for (zip_int64_t count = 1; count > 0 && used < enough; used += static_cast<std::size_t>(count)) {
+    detail::require_expansion(name, packed, used);
     bytes.resize(used + kChunk);
     count = zip_fread(member.get(), &bytes[used], kChunk);
     require<IoError>(count >= 0, name,
@@ -131,7 +133,7 @@ class NpzReader {
   }
 
   std::string read(const std::string& where, zip_uint64_t index, std::size_t enough) const {
-    return read_member(where, archive_.get(), index, enough);
+    return read_member(where, archive_.get(), index, enough, bytes_.size());
   }
 
  private:
@@ -203,6 +205,6 @@ std::vector<std::pair<std::string, Array>> read_npz(const std::filesystem::path&
   return arrays;
 }
 
-const detail::VariableFormat detail::kNpzFormat{list_variables, read_variable};
+const detail::VariableFormat detail::kNpzFormat{list_variables, read_variable, false};
 
 }  // namespace udv::io

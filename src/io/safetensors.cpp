@@ -16,7 +16,7 @@
 namespace udv::io {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;  // an ordered one looks for each of its keys one by one
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kLongestHeader = 100'000'000;  // as the reference implementation has it
@@ -249,16 +249,23 @@ Vector<Real> SafetensorsFile::read(const Tensor& tensor) const {
 
 std::string safetensors_bytes(const std::vector<Tensor>& tensors,
                               const std::map<std::string, std::string>& metadata) {
-  Json header = Json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
+  // Written key by key: in this order.
+  const auto dump = [](const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  std::string text = "{";
+  const auto add = [&](const std::string& key, const std::string& value) {
+    if (text.size() > 1) text += ',';
+    text += message(dump(key), ":", value);
+  };
+  if (!metadata.empty()) add("__metadata__", dump(metadata));
   std::size_t size = 0;
   for (const Tensor& tensor : tensors) {
-    header[tensor.name] = {{"dtype", tensor.type},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {size, size + tensor.bytes.size()}}};
+    add(tensor.name, message("{\"dtype\":", dump(tensor.type), ",\"shape\":", dump(tensor.shape),
+                             ",\"data_offsets\":[", size, ",", size + tensor.bytes.size(), "]}"));
     size += tensor.bytes.size();
   }
-  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text += "}";
   text.append((8 - text.size() % 8) % 8, ' ');
   const std::uint64_t length = text.size();
   std::string bytes(reinterpret_cast<const char*>(&length), kLengthBytes);

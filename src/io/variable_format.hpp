@@ -13,6 +13,7 @@ namespace udv::io::detail {
 struct VariableFormat {
   std::vector<Variable> (*list)(const std::filesystem::path& path);
   ComplexArray (*read)(const std::filesystem::path& path, const Variable& variable);
+  bool isolated = true;  ///< leans on a library that crashes on some damaged files
 };
 
 extern const VariableFormat kNpzFormat;
@@ -29,8 +30,8 @@ bool is_hdf5(const std::filesystem::path& path);
 /// "FILE: variable 'x'", the start of a message.
 std::string place_of(const std::filesystem::path& path, const Variable& variable);
 
-/// Throws IoError where the shape has more numbers of `width` bytes than a file of this size can
-/// hold: deflate packs at most 1032 : 1, and a few MiB may be left out as equal.
+/// Throws IoError where the shape has more numbers of `width` bytes than a file of this size may
+/// unpack to (ExpansionLimit).
 /// Returns the number of elements.
 std::size_t plausible_count(const std::filesystem::path& path, const Variable& variable,
                             std::size_t width);

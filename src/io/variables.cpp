@@ -6,10 +6,13 @@
 
 #include "array_layout.hpp"
 #include "core/require.hpp"
+#include "gzip.hpp"
+#include "isolated.hpp"
 #include "names.hpp"
 #include "npy_format.hpp"
 #include "text.hpp"
 #include "udv/io/file.hpp"
+#include "unpacked_size.hpp"
 #include "variable_format.hpp"
 
 namespace udv::io {
@@ -51,14 +54,13 @@ std::string place_of(const std::filesystem::path& path, const Variable& variable
 
 std::size_t plausible_count(const std::filesystem::path& path, const Variable& variable,
                             std::size_t width) {
-  constexpr double kLargestRatio = 1032;
-  constexpr double kLeftOut = 1 << 22;
-  const auto file_size = static_cast<double>(std::filesystem::file_size(path));
+  const std::uintmax_t file_size = std::filesystem::file_size(path);
   const std::optional<std::size_t> count = element_count(variable.shape);
   const bool plausible = count && static_cast<double>(*count) * static_cast<double>(width) <=
-                                      kLargestRatio * file_size + kLeftOut;
+                                      static_cast<double>(most_unpacked(file_size));
   require<IoError>(plausible, place_of(path, variable), ": ", shape_text(variable.shape),
-                   " numbers announced in a file of ", file_size, " bytes, fewer expected");
+                   " numbers announced in a file of ", file_size,
+                   " bytes, fewer expected (option max-expand)");
   return *count;
 }
 
@@ -72,19 +74,21 @@ std::string variable_text(const Variable& variable) {
 Variable describe_npy(const std::filesystem::path& path) {
   const std::string name = path.string();
   const bool packed = detail::lower_case(path.extension().string()) == ".gz";
-  const std::string start = packed ? read_bytes(path) : read_start(path, detail::kLongestNpyHeader);
+  const std::string start = packed ? detail::read_unpacked_start(path, detail::kLongestNpyHeader)
+                                   : read_start(path, detail::kLongestNpyHeader);
   const detail::NpyFile file = detail::parse_npy_header(name, start);
   const std::size_t header = start.size() - file.data.size();
   std::error_code unknown;
-  const std::uintmax_t size = packed ? start.size() : std::filesystem::file_size(path, unknown);
-  if (!unknown) detail::require_whole_npy(name, file, static_cast<std::size_t>(size) - header);
+  const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+  if (!unknown && !packed)
+    detail::require_whole_npy(name, file, static_cast<std::size_t>(size) - header);
   return {"", file.shape, detail::type_name(file), detail::is_numeric(file)};
 }
 
 VariableFile::VariableFile(std::filesystem::path path)
     : path_(std::move(path)),
       format_(&detail::format_of(path_)),
-      variables_(format_->list(path_)) {}
+      variables_(detail::list_isolated(*format_, path_)) {}
 
 const Variable* VariableFile::find(std::string_view name) const {
   const auto found = std::find_if(variables_.begin(), variables_.end(),
@@ -103,7 +107,7 @@ ComplexArray VariableFile::read(std::string_view name) const {
   require<IoError>(variable->is_numeric, detail::place_of(path_, *variable), ": ",
                    shape_text(variable->shape), " ", variable->type,
                    " found, booleans, integers, floats or complex numbers expected");
-  return format_->read(path_, *variable);
+  return detail::read_isolated(*format_, path_, *variable);
 }
 
 }  // namespace udv::io

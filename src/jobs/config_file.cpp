@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "jobs/config_file.hpp"
 
-#include <toml++/toml.h>
-
 #include <sstream>
 
 #include "core/require.hpp"
+#include "io/toml_file.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
@@ -42,15 +41,11 @@ std::string value_text(const toml::node& node, const std::string& where) {
 std::vector<ConfigEntry> config_entries(const std::string& path) {
   const std::string text = io::read_bytes(path);
   std::vector<ConfigEntry> entries;
-  try {
-    const toml::table table = toml::parse(text, path);
-    for (const auto& [key, node] : table) {
-      const std::string where = message(path, ":", node.source().begin.line);
-      const std::string name(key.str());
-      entries.push_back({name, value_text(node, where + ": " + name), where});
-    }
-  } catch (const toml::parse_error& error) {
-    throw IoError(message(path, ":", error.source().begin.line, ": ", error.description()));
+  const toml::table table = io::detail::parse_toml(path, text);
+  for (const auto& [key, node] : table) {
+    const std::string where = message(path, ":", node.source().begin.line);
+    const std::string name(key.str());
+    entries.push_back({name, value_text(node, where + ": " + name), where});
   }
   return entries;
 }

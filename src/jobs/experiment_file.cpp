@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/require.hpp"
+#include "io/toml_file.hpp"
 #include "io/toml_section.hpp"
 
 namespace udv::jobs {
@@ -206,14 +207,6 @@ Lists values_of(const TomlSection& top, bool quick) {
   return lists;
 }
 
-toml::table parse_toml(const std::string& path, const std::string& text) {
-  try {
-    return toml::parse(text, path);
-  } catch (const toml::parse_error& error) {
-    throw IoError(message(path, ":", error.source().begin.line, ": ", error.description()));
-  }
-}
-
 }  // namespace
 
 const std::vector<std::string>& chart_kinds() {
@@ -225,7 +218,7 @@ const std::vector<std::string>& chart_kinds() {
 
 Experiment parse_experiment(const std::string& name, const std::string& path,
                             const std::string& text, const ExperimentPlace& place) {
-  const toml::table table = parse_toml(path, text);
+  const toml::table table = io::detail::parse_toml(path, text);
   const TomlSection top(path, "", table,
                         {"title", "where", "claim", "rule", "component", "needs", "seconds",
                          "values", "quick", "full", "runs", "checks", "charts"});

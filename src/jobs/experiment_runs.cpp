@@ -71,7 +71,9 @@ std::vector<std::string> arguments_of(const ExperimentRun& run, const fs::path& 
   words.insert(words.end(), run.command.begin(), run.command.end());
   words.insert(words.end(), {"--out", folder.string(), "--report", "off", "--quiet", "--threads",
                              std::to_string(threads)});
-  if (fs::exists(folder / "checkpoint.bin")) words.push_back("--resume");
+  words.push_back("--force");  // the folder is ours: prepare() has seen to it
+  if (fs::exists(folder / "checkpoint.bin") || fs::exists(folder / "results.csv"))
+    words.push_back("--resume");
   return words;
 }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "udv/jobs/run_folder.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "core/require.hpp"
-#include "io/run_json.hpp"
+#include "jobs/folder_lock.hpp"
+#include "jobs/run_files.hpp"
+#include "udv/core/options.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
@@ -13,57 +18,46 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRunFile = "run.json";
+constexpr std::size_t kNamesShown = 3;
+constexpr double kReserve = 1.1;  // of the last checkpoint
 
-// Not there is fine too.
-void remove_entry(const fs::path& path) {
-  std::error_code failure;
-  fs::remove_all(path, failure);
-  require<IoError>(!failure, path.string(), ": cannot be removed: ", failure.message());
+// "a.csv, b.csv, c.csv and 7 more"
+std::string some_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kNamesShown); ++i)
+    text += (i ? ", " : "") + names[i];
+  if (names.size() > kNamesShown) text += message(" and ", names.size() - kNamesShown, " more");
+  return text;
 }
 
-void move_into(const fs::path& from, const fs::path& to) {
-  std::error_code failure;
-  fs::rename(from, to, failure);
-  require<IoError>(!failure, to.string(), ": cannot be written: ", failure.message());
+[[noreturn]] void refuse(const fs::path& folder, const std::string& what) {
+  throw OptionError("out", folder.string() + " " + what);
 }
 
-// Files that runs before format 1 may have left.
-const std::vector<std::string>& unlisted_files() {
-  static const std::vector<std::string> names{
-      "U.npy",         "d.npy",           "V.npy",       "history.csv", "columns.npz",
-      "center.npz",    "predictions.csv", "x.npy",       "pupil.npy",   "windows.npy",
-      "amplitude.png", "phase.png",       "picture.png", "truth.png",   "model.safetensors"};
-  return names;
-}
-
-// A name inside the folder: never a way out of it.
-bool is_plain_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos;
-}
-
-// What the run.json in this folder says of its files. One that cannot be read lists none.
-std::vector<std::string> files_of(const fs::path& run_json) {
-  try {
-    const auto run = io::detail::read_json(run_json);
-    const auto list = run.find("files");
-    if (list == run.end()) return unlisted_files();
-    std::vector<std::string> names;
-    for (const auto& name : *list)
-      if (name.is_string() && is_plain_name(name)) names.push_back(name);
-    return names;
-  } catch (const IoError&) {
-    return {};
-  }
+// Space that nobody else gets. Not having it is no reason to stop.
+void set_aside(const fs::path& file, std::size_t bytes) {
+  const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (handle < 0) return;
+  if (::fallocate(handle, 0, 0, static_cast<off_t>(bytes)) != 0) ::unlink(file.c_str());
+  ::close(handle);
 }
 
 }  // namespace
 
-RunFolder::RunFolder(fs::path folder)
-    : folder_(std::move(folder)), staging_(folder_ / io::kStagingFolder) {
+struct RunFolder::Lock : FolderLock {};
+
+RunFolder::RunFolder(fs::path folder, const FolderRules& rules)
+    : folder_(std::move(folder)),
+      staging_(folder_ / io::kStagingFolder),
+      lock_(std::make_unique<Lock>()) {
   io::make_folder(folder_);
+  require<IoError>(lock_->take(folder_), folder_.string(),
+                   ": another run writes to this folder; wait for its end or take another one");
+  if (is_whole(staging_)) move_run(folder_, staging_);
   for (const fs::path& file : {folder_ / kRunFile, checkpoint()})
     require<IoError>(!fs::is_directory(file), file.string(), ": a folder found, a file expected");
+  check_rules(rules);
+  keeps_checkpoint_ = rules.resume || !fs::exists(checkpoint());
   std::error_code ignored;
   fs::remove_all(staging_, ignored);  // of a run that was killed
   fs::create_directory(staging_, ignored);
@@ -74,24 +68,66 @@ RunFolder::RunFolder(fs::path folder)
 RunFolder::RunFolder(RunFolder&& other) noexcept
     : folder_(std::move(other.folder_)),
       staging_(std::move(other.staging_)),
-      growing_(std::move(other.growing_)) {
+      growing_(std::move(other.growing_)),
+      keeps_checkpoint_(other.keeps_checkpoint_),
+      lock_(std::move(other.lock_)) {
   other.staging_.clear();
 }
 
+// What waits to be moved is left to the next one.
 RunFolder::~RunFolder() {
   std::error_code ignored;
-  if (!staging_.empty()) fs::remove_all(staging_, ignored);
+  if (!staging_.empty() && !is_whole(staging_)) fs::remove_all(staging_, ignored);
+}
+
+void RunFolder::check_rules(const FolderRules& rules) const {
+  if (rules.force) return;
+  if (fs::exists(checkpoint())) {
+    if (rules.resume) return;
+    refuse(folder_,
+           "holds the checkpoint of a run that was stopped: go on from it (resume), start anew "
+           "(force) or take another folder");
+  }
+  if (!rules.continues.empty() && fs::exists(folder_ / rules.continues)) {
+    if (rules.resume) return;
+    refuse(folder_, "holds results (" + rules.continues +
+                        "): go on from them (resume), start anew (force) or take another folder");
+  }
+  if (fs::exists(folder_ / kRunFile))
+    refuse(folder_, "holds a finished run: replace it (force) or take another folder");
+  const std::vector<std::string> foreign = foreign_files(folder_);
+  if (!foreign.empty())
+    refuse(folder_, "holds files that are not of a run of udv (" + some_of(foreign) +
+                        "): take another folder, or write between them (force)");
+}
+
+void RunFolder::save_checkpoint(std::string_view bytes) {
+  try {
+    io::write_atomically(checkpoint(), bytes);
+  } catch (const IoError&) {
+    if (::unlink(reserve().c_str()) != 0) throw;
+    io::write_atomically(checkpoint(), bytes);
+  }
+  keeps_checkpoint_ = true;
+  set_aside(reserve(), static_cast<std::size_t>(kReserve * static_cast<double>(bytes.size())));
 }
 
 fs::path RunFolder::growing_file(const std::string& name) {
+  const bool known = std::any_of(growing_.begin(), growing_.end(), [&](const std::string& other) {
+    return top_name(other) == top_name(name);
+  });
   growing_.insert(name);
+  if (!known && fs::exists(staging_)) note_growing(staging_, growing_);
   return folder_ / name;
 }
 
 std::set<std::string> RunFolder::files() const {
   std::set<std::string> names = growing_;
-  for (const auto& entry : fs::directory_iterator(staging_))
-    if (entry.path().filename() != kRunFile) names.insert(entry.path().filename().string());
+  std::error_code ended;
+  for (const auto& entry : fs::directory_iterator(staging_, ended)) {
+    const std::string name = entry.path().filename().string();
+    if (name != kRunFile && !name.starts_with('.')) names.insert(name);
+  }
   return names;
 }
 
@@ -104,33 +140,34 @@ void RunFolder::check_way() const {
                      (folder_ / name).string(), ": a folder found, where a new file belongs");
 }
 
-void RunFolder::remove_earlier_run() {
-  const fs::path run_json = folder_ / kRunFile;
-  if (!fs::exists(run_json)) return;
-  std::vector<std::string> old = files_of(run_json);
-  old.push_back("report.html");
-  remove_entry(run_json);  // first: what is left is no run any more
-  for (const std::string& name : old)
-    if (!growing_.contains(name)) remove_entry(folder_ / name);
-}
-
 void RunFolder::finish(const std::string& run_json) {
+  std::error_code ignored;
+  fs::remove(reserve(), ignored);
   io::write_atomically(staging_ / kRunFile, run_json);
   finish();
-  move_into(staging_ / kRunFile, folder_ / kRunFile);
 }
 
 void RunFolder::finish() {
-  const std::set<std::string> names = files();
   check_way();
-  remove_earlier_run();
-  for (const std::string& name : names)
-    if (!growing_.contains(name)) move_into(staging_ / name, folder_ / name);
+  std::error_code ignored;
+  if (!keeps_checkpoint_) fs::remove(checkpoint(), ignored);  // of the run that is replaced
+  std::set<std::string> names = files();
+  if (fs::exists(staging_ / kRunFile)) names.insert(kRunFile);
+  mark_whole(staging_, names);
+  move_run(folder_, staging_);
+}
+
+void RunFolder::complete(const fs::path& folder) {
+  const fs::path staging = folder / io::kStagingFolder;
+  FolderLock lock;
+  if (is_whole(staging) && lock.take(folder) && is_whole(staging)) move_run(folder, staging);
 }
 
 fs::path model_path(const std::string& given) {
   const fs::path path = given;
-  return fs::is_directory(path) ? path / "model.safetensors" : path;
+  if (!fs::is_directory(path)) return path;
+  RunFolder::complete(path);
+  return path / "model.safetensors";
 }
 
 }  // namespace udv::jobs

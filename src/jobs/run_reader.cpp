@@ -7,6 +7,7 @@
 #include "core/require.hpp"
 #include "jobs/run_json.hpp"
 #include "udv/io/file.hpp"
+#include "udv/jobs/run_folder.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -79,21 +80,52 @@ std::vector<std::string> RunContents::files() const {
   return names;
 }
 
+namespace {
+
+// The numbers of one column; NaN where a field is none. Counted are fields that are neither empty
+// nor numbers of any kind, in columns that have numbers: others are columns of words.
+struct NumberColumn {
+  std::vector<double> values;
+  Index bad = 0;
+  std::string first;  // bad one
+};
+
+NumberColumn number_column(const io::TextTable& table, Index c) {
+  NumberColumn column;
+  bool has_numbers = false;
+  column.values.reserve(static_cast<std::size_t>(table.rows()));
+  for (Index r = 0; r < table.rows(); ++r) {
+    const std::string_view field = table.field(r, c);
+    double value = NAN;
+    const bool good = io::parse_number(field, value);
+    has_numbers = has_numbers || good;
+    column.values.push_back(good ? value : NAN);
+    if (good || field.empty() || io::is_number(field)) continue;
+    if (column.bad++ == 0) column.first = table.where(r, c) + ": " + io::quoted(field);
+  }
+  if (!has_numbers) column.bad = 0;
+  return column;
+}
+
+}  // namespace
+
 NumberTable RunContents::columns(const std::string& csv) const {
   NumberTable numbers;
   // A run that took no step has a history without lines.
   const std::string text = io::read_bytes(file(csv));
   if (text.find('\n') + 1 == text.size()) return numbers;
   const io::TextTable lines = table(csv);
+  Index bad = 0;
+  std::string first;
   for (std::size_t c = 0; c < lines.columns().size(); ++c) {
-    std::vector<double>& column = numbers[lines.columns()[c]];
-    column.reserve(static_cast<std::size_t>(lines.rows()));
-    for (Index r = 0; r < lines.rows(); ++r) {
-      double value = NAN;
-      const bool good = io::parse_number(lines.field(r, static_cast<Index>(c)), value);
-      column.push_back(good ? value : NAN);
-    }
+    NumberColumn column = number_column(lines, static_cast<Index>(c));
+    if (bad == 0) first = column.first;
+    bad += column.bad;
+    numbers[lines.columns()[c]] = std::move(column.values);
   }
+  if (bad > 0)
+    left_out.insert(message(first, " found, a number expected; ", bad,
+                            bad == 1 ? " such field is" : " such fields are", " left out"));
   return numbers;
 }
 
@@ -106,6 +138,7 @@ NumberTable RunContents::full_history() const {
 }
 
 RunContents read_run_folder(const fs::path& folder) {
+  RunFolder::complete(folder);
   RunContents contents;
   contents.folder = folder;
   contents.run = Json::object();
@@ -115,6 +148,7 @@ RunContents read_run_folder(const fs::path& folder) {
 }
 
 bool is_run_folder(const fs::path& folder) {
+  RunFolder::complete(folder);
   for (const char* name : {"run.json", "live.json", "results.csv"})
     if (fs::exists(folder / name)) return true;
   return false;

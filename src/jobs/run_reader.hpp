@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,8 @@ struct RunContents {
   std::filesystem::path folder;
   io::detail::RunJson run;   ///< run.json; an empty object while the run is not finished
   io::detail::RunJson live;  ///< live.json of an unfinished run; null where there is none
+  /// Fields of tables that were left out because they are no numbers, one line for each file.
+  mutable std::set<std::string> left_out;
 
   std::filesystem::path file(const std::string& name) const { return folder / name; }
   bool has(const std::string& name) const;

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
+#include <utility>
 
 #include "core/require.hpp"
 #include "jobs/live_file.hpp"
 #include "udv/core/checkpoint.hpp"
 #include "udv/core/parallel.hpp"
+#include "udv/io/expansion.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
@@ -18,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kMostThreads = 1024;
+constexpr double kGiB = 1 << 30;
 
 Listener& silence() {
   static Listener listener;
@@ -46,10 +50,22 @@ void describe(OptionTable& table, RunOptions& options) {
       .keeps_numbers();
   table.add("resume", options.resume, "Resume from the checkpoint in the folder of the results")
       .keeps_numbers();
+  table
+      .add("force", options.force,
+           "Write to a folder that holds something: replace the run in it, or start anew instead "
+           "of resuming; files that are not of a run stay")
+      .keeps_numbers();
   table.add("time-limit", options.time_limit, "Stop after this time and keep the best")
       .positive()
       .measured_in("seconds")
       .default_is("none")
+      .keeps_numbers();
+  table
+      .add("max-expand", options.max_expand,
+           "Largest size that packed input (.gz, .npz, .mat, HDF5) may unpack to")
+      .positive()
+      .measured_in("GiB")
+      .default_is("16, and 1,000 times its packed size")
       .keeps_numbers();
 }
 
@@ -63,6 +79,10 @@ double ProgressTotal::share_done(const IterationRecord& record) const {
 Session::Session(RunOptions options, Listener* listener)
     : options_(std::move(options)), listener_(listener) {
   set_num_threads(options_.threads);
+  io::ExpansionLimit limit;
+  if (options_.max_expand > 0)
+    limit = {options_.max_expand * kGiB, std::numeric_limits<double>::infinity()};
+  io::set_expansion_limit(limit);
 }
 
 Listener& Session::listener() {
@@ -105,16 +125,20 @@ Run::Run(Session& session, std::string job, std::map<std::string, Setting> confi
     : Run(session, std::move(job), std::move(config), std::move(fingerprint), "") {}
 
 Run::Run(Session& session, std::string job, std::map<std::string, Setting> config,
-         std::string fingerprint, const std::string& subfolder)
-    : session_(session), fingerprint_(message("seed ", session.seed(), "; ", fingerprint)) {
+         std::string fingerprint, const std::string& subfolder, const std::string& continues)
+    : session_(session),
+      fingerprint_(message("seed ", session.seed(), "; ", fingerprint)),
+      continues_(continues) {
   info_.command = std::move(job);
   info_.config = std::move(config);
   info_.seed = session.seed();
   info_.config["threads"] = static_cast<std::int64_t>(num_threads());
   if (session.options().time_limit > 0) info_.config["time-limit"] = session.options().time_limit;
-  const fs::path out = session.options().out;
+  const RunOptions& options = session.options();
+  const fs::path out = options.out;
   if (session.has_folder())
-    folder_ = std::make_unique<RunFolder>(subfolder.empty() ? out : out / subfolder);
+    folder_ = std::make_unique<RunFolder>(subfolder.empty() ? out : out / subfolder,
+                                          FolderRules{options.resume, options.force, continues});
 }
 
 Run::~Run() = default;
@@ -142,6 +166,7 @@ std::string Run::state_to_resume() {
   if (!session_.options().resume || !folder_) return "";
   const fs::path path = folder_->checkpoint();
   if (!fs::exists(path)) {
+    if (!continues_.empty() && fs::exists(folder_->path() / continues_)) return "";
     session_.listener().warning(path.string() + ": no checkpoint there, starting anew");
     return "";
   }
@@ -160,12 +185,20 @@ Hooks Run::hooks(const ProgressTotal& total, const ProgressWords& words) {
   stop_watching();
   watch_ = std::make_unique<Watch>(*this, total, words);
   hooks.observer = watch_->observer(session_.options().time_limit);
-  if (folder_)
-    hooks.save = [this](const std::string& state) {
-      io::write_atomically(folder_->checkpoint(),
-                           to_bytes(Checkpoint{info_.command, fingerprint_, state}));
-    };
+  if (folder_) hooks.save = [this](const std::string& state) { save(state); };
   return hooks;
+}
+
+// A state that cannot be written is an error where nothing follows it, else something to know.
+void Run::save(const std::string& state) {
+  try {
+    folder_->save_checkpoint(to_bytes(Checkpoint{info_.command, fingerprint_, state}));
+    warned_of_save_ = false;
+  } catch (const IoError& error) {
+    if (session_.interrupted()) throw;
+    if (!std::exchange(warned_of_save_, true))
+      warn(message(error.what(), "; the run goes on, but cannot be resumed from here"));
+  }
 }
 
 void Run::stop_watching() {

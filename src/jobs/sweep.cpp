@@ -113,12 +113,6 @@ std::string settings_of(const SweepSpec& spec, const net::SweepData<Real>& data)
                  data.begin()->second.content_hash());
 }
 
-// A sweep resumes from its results, not from a checkpoint.
-RunOptions without_checkpoint(RunOptions options) {
-  options.resume = false;
-  return options;
-}
-
 std::set<std::string> finished_keys(const fs::path& results) {
   std::set<std::string> keys;
   for (const net::SweepRow& row : net::read_sweep(results)) keys.insert(row.key);
@@ -130,6 +124,12 @@ std::vector<net::SweepRow> rows_of(const fs::path& results, const std::string& s
   for (const net::SweepRow& row : net::read_sweep(results))
     if (row.settings == net::settings_key(settings)) rows.push_back(row);
   return rows;
+}
+
+// Those of a sweep alone: other files stay as they are, and in the way.
+void forget_results(const fs::path& results) {
+  if (fs::exists(results) && io::read_bytes(results).starts_with(net::sweep_header()))
+    fs::remove(results);
 }
 
 Outcome outcome_of(Verdict verdict) {
@@ -145,13 +145,13 @@ class Sweep {
       : spec_(std::move(spec)),
         data_(data),
         keep_(std::move(keep)),
-        session_(without_checkpoint(session.options()), &session.listener()),
+        session_(session),
         cells_(net::cells_of(spec_.grid)),
         settings_(settings_of(spec_, data)) {}
 
   /// `spec_text` is the file that the settings came from; empty where there is none.
   SweepResult run(std::map<std::string, Setting> config, const std::string& spec_text) {
-    Run run(session_, "sweep", std::move(config), settings_);
+    Run run(session_, "sweep", std::move(config), settings_, "", kResults);
     for (const auto& note : data_.begin()->second.notes) run.warn(note);
     result_.dataset = spec_.dataset;
     result_.cells = static_cast<Index>(cells_.size());
@@ -161,6 +161,7 @@ class Sweep {
       return std::move(result_);
     }
     result_.results = run.folder().growing_file(kResults);
+    if (session_.options().force && !session_.options().resume) forget_results(result_.results);
     SweepResults file(result_.results);
     if (!spec_text.empty()) io::write_atomically(run.folder().growing_file(kSpec), spec_text);
     find_best(run);
@@ -240,7 +241,7 @@ class Sweep {
   const net::SweepData<Real>& data_;
   std::string keep_;
   std::optional<net::SweepRow> best_;
-  Session session_;
+  Session& session_;
   std::vector<net::SweepCell> cells_;
   std::string settings_;
   SweepResult result_;

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/require.hpp"
+#include "core/save_clock.hpp"
 #include "core/sums.hpp"
 #include "net/cross_validation.hpp"
 #include "net/relative_steps.hpp"
@@ -69,6 +71,7 @@ class Trainer {
         test_(test),
         options_(options),
         hooks_(hooks),
+        clock_(hooks),
         resumed_(hooks.resume.empty() ? std::nullopt
                                       : std::optional(train_state_from_bytes<Real>(hooks.resume))),
         batch_size_(options.batch > 0 ? options.batch : training.size()),
@@ -92,14 +95,11 @@ class Trainer {
     if (resumed_) after_step();  // what the last step left open when the run was stopped
     while (stop_ == TrainStop::kDone && !finished()) {
       take_step();
+      if (stop_ == TrainStop::kDone && clock_.due()) save();
       if (stop_ == TrainStop::kDone || stop_ == TrainStop::kDiverged) after_step();
     }
     state_.seconds = seconds();
-    if (hooks_.save && (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit)) {
-      state_.parameters = network_.parameters();
-      state_.hidden = network_.sizes().hidden;
-      hooks_.save(to_bytes(state_));
-    }
+    if (hooks_.save && (stop_ == TrainStop::kInterrupted || stop_ == TrainStop::kTimeLimit)) save();
     return options_.is_paper() ? paper_result() : kept_result();
   }
 
@@ -163,6 +163,15 @@ class Trainer {
     const Index step = state_.optimizer.steps;
     const bool early = validated() && !options_.is_strong() && has_ended(step, state_.best_step);
     return step >= steps_ || early;
+  }
+
+  // The state after a step, before what follows from it: a resumed run begins with that.
+  void save() {
+    const double start = std::exchange(state_.seconds, seconds());
+    state_.parameters = network_.parameters();
+    state_.hidden = network_.sizes().hidden;
+    clock_.save(to_bytes(state_));
+    state_.seconds = start;
   }
 
   // The order of the samples is drawn anew in every epoch.
@@ -392,6 +401,7 @@ class Trainer {
   const Dataset<Real>& test_;
   const TrainOptions& options_;
   const TrainHooks<Real>& hooks_;
+  SaveClock clock_;
   std::optional<TrainState<Real>> resumed_;
   Index batch_size_, batches_, steps_;
   LossSettings loss_;

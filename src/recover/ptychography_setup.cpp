@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/require.hpp"
+#include "io/toml_file.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::detail {
@@ -210,11 +211,7 @@ std::vector<GridPoint> places_in_order(const LedSetup& leds, Index count) {
 
 PtychographySetup read_setup(const std::string& path) {
   const std::string text = io::read_bytes(path);
-  try {
-    return setup_of(path, toml::parse(text, path));
-  } catch (const toml::parse_error& error) {
-    throw IoError(message(path, ":", error.source().begin.line, ": ", error.description()));
-  }
+  return setup_of(path, io::detail::parse_toml(path, text));
 }
 
 Optics resolve_optics(const PtychographySetup& setup, const ReadNumber& read) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/require.hpp"
 #include "page.hpp"
 #include "sections.hpp"
 #include "udv/core/error.hpp"
@@ -18,20 +19,37 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kOpenRuns = 4;  // more are folded
+constexpr std::size_t kProblemsShown = 10;
 
-std::vector<Json> sections_of(const std::vector<RunView>& runs) {
-  const Detail detail = detail_for(runs.size());
+/// The runs that can be shown, their sections, and what cannot.
+struct Shown {
+  std::vector<RunView> runs;
   std::vector<Json> sections;
-  if (runs.size() > 1) sections.push_back(overview_section(runs, detail));
-  for (const RunView& run : runs)
-    sections.push_back(run_section(run, runs.size() <= kOpenRuns, detail));
-  return sections;
+  std::vector<std::string> problems;
+};
+
+// One damaged run among others is left out; one alone is an error.
+Shown shown_runs(const std::vector<fs::path>& folders) {
+  const std::vector<jobs::FoundRun> found = find_folders(folders);
+  const Detail detail = detail_for(found.size());
+  Shown shown;
+  for (const jobs::FoundRun& one : found) try {
+      RunView run = read_run(one.folder, one.name);
+      shown.sections.push_back(run_section(run, found.size() <= kOpenRuns, detail));
+      for (const std::string& line : run.left_out) shown.problems.push_back(line);
+      shown.runs.push_back(std::move(run));
+    } catch (const IoError& error) {
+      if (found.size() == 1) throw;
+      shown.problems.push_back(message("left out: ", error.what()));
+    }
+  require<IoError>(!shown.runs.empty(), shown.problems.empty() ? "" : shown.problems.front());
+  if (found.size() > 1)
+    shown.sections.insert(shown.sections.begin(), overview_section(shown.runs, detail));
+  return shown;
 }
 
 // How far the answer can be trusted stands first.
-std::vector<std::string> summary_of(const std::vector<RunView>& runs) {
-  if (runs.size() != 1) return {fmt::format("{} runs.", runs.size())};
-  const RunView& run = runs.front();
+std::vector<std::string> summary_of(const RunView& run) {
   std::vector<std::string> lines;
   if (std::string verdict = run.text("verdict"); !verdict.empty()) {
     verdict[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(verdict[0])));
@@ -58,6 +76,19 @@ std::vector<std::string> summary_of(const std::vector<RunView>& runs) {
   else if (const auto test = run.number("test_rmse"))
     text += fmt::format("; test error {:.4g}", *test);
   if (!text.empty()) lines.push_back(text + ".");
+  return lines;
+}
+
+std::vector<std::string> summary_of(const Shown& shown) {
+  std::vector<std::string> lines;
+  if (shown.runs.size() != 1)
+    lines.push_back(fmt::format("{} runs.", shown.runs.size()));
+  else
+    lines = summary_of(shown.runs.front());
+  for (std::size_t i = 0; i < std::min(shown.problems.size(), kProblemsShown); ++i)
+    lines.push_back(shown.problems[i]);
+  if (shown.problems.size() > kProblemsShown)
+    lines.push_back(fmt::format("{} more problems.", shown.problems.size() - kProblemsShown));
   return lines;
 }
 
@@ -90,9 +121,9 @@ Json waiting_document(const std::string& title, const std::string& why) {
 
 Json live_document(const std::string& title, const fs::path& folder) {
   try {
-    const std::vector<RunView> runs = find_runs({folder});
-    Json document = document_of(title, summary_of(runs), sections_of(runs));
-    document["progress"] = progress_of(runs);
+    Shown shown = shown_runs({folder});
+    Json document = document_of(title, summary_of(shown), std::move(shown.sections));
+    document["progress"] = progress_of(shown.runs);
     return document;
   } catch (const IoError& error) {
     return waiting_document(title, error.what());
@@ -101,10 +132,12 @@ Json live_document(const std::string& title, const fs::path& folder) {
 
 }  // namespace
 
-void write_report(const fs::path& html, const std::string& title,
-                  const std::vector<fs::path>& folders) {
-  const std::vector<RunView> runs = find_runs(folders);
-  io::write_atomically(html, page_of(document_of(title, summary_of(runs), sections_of(runs))));
+std::vector<std::string> write_report(const fs::path& html, const std::string& title,
+                                      const std::vector<fs::path>& folders) {
+  Shown shown = shown_runs(folders);
+  io::write_atomically(html,
+                       page_of(document_of(title, summary_of(shown), std::move(shown.sections))));
+  return shown.problems;
 }
 
 std::string live_report(const std::string& title, const fs::path& folder) {

@@ -45,11 +45,10 @@ RunView read_run(const fs::path& folder, std::string name) {
   return view;
 }
 
-std::vector<RunView> find_runs(const std::vector<fs::path>& folders) {
-  std::vector<RunView> runs;
+std::vector<jobs::FoundRun> find_folders(const std::vector<fs::path>& folders) {
+  std::vector<jobs::FoundRun> runs;
   for (const fs::path& folder : folders)
-    for (const jobs::FoundRun& found : jobs::find_run_folders(folder))
-      runs.push_back(read_run(found.folder, found.name));
+    for (jobs::FoundRun& found : jobs::find_run_folders(folder)) runs.push_back(std::move(found));
   return runs;
 }
 

@@ -31,6 +31,6 @@ RunView read_run(const std::filesystem::path& folder, std::string name);
 
 /// The runs at or below the given folders (three levels), in order of their names. Throws IoError
 /// where there is none.
-std::vector<RunView> find_runs(const std::vector<std::filesystem::path>& folders);
+std::vector<jobs::FoundRun> find_folders(const std::vector<std::filesystem::path>& folders);
 
 }  // namespace udv::report

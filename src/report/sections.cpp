@@ -218,6 +218,10 @@ Json run_section(const RunView& run, bool open, const Detail& detail) {
   } catch (const Json::exception& error) {
     throw IoError(
         message(run.file("run.json").string(), ": damaged: ", io::detail::problem_of(error)));
+  } catch (const std::out_of_range&) {
+    throw IoError(message(run.folder.string(),
+                          ": damaged: a table lacks a column, or an array "
+                          "values, that belong to it"));
   }
 }
 

@@ -80,7 +80,7 @@ TEST_F(AdapterCommands, PruneMeetsARatioAndHasADefault) {
   EXPECT_EQ(cli_.run_json()["config"]["ratio"], 0.6);
   EXPECT_LE(static_cast<double>(read("out").parameters()),
             0.6 * static_cast<double>(small_adapter().parameters()));
-  ASSERT_EQ(cli_.run("prune native/model.safetensors --out out --quiet").code, 0);
+  ASSERT_EQ(cli_.run("prune native/model.safetensors --out out --force --quiet").code, 0);
   EXPECT_EQ(cli_.run_json()["config"]["energy"], 0.99);
 }
 

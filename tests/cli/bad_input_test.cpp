@@ -358,7 +358,7 @@ TEST(BadOut, WhereAFolderStandsInTheWayOfAFileIsRefusedByName) {
   cli.write("data.csv", triplets(small_planted().entries));
   for (const std::string name : {"run.json", "U.npy", "checkpoint.bin"}) {
     std::filesystem::create_directories(cli.path(name + "-out") / name / "inside");
-    const Outcome outcome = cli.run("complete data.csv --quiet --out " + name + "-out");
+    const Outcome outcome = cli.run("complete data.csv --quiet --force --out " + name + "-out");
     EXPECT_EQ(outcome.code, 3) << outcome;
     EXPECT_NE(outcome.err.find(name), std::string::npos) << outcome;
   }
@@ -385,8 +385,8 @@ TEST(ClosedStreams, DoNotAbortTheProgram) {
   cli.write("data.csv", text + lines_of(text)[0] + "\n");  // a repeat, for a warning
   EXPECT_EQ(code(" complete no.csv --out out 2>&-"), 3);
   EXPECT_EQ(code(" complete data.csv --out out 2>&-"), 0);
-  EXPECT_EQ(code(" complete data.csv --out out >&-"), 0);
-  EXPECT_EQ(code(" complete data.csv --out out >/dev/full"), 3);
+  EXPECT_EQ(code(" complete data.csv --out out --force >&-"), 0);
+  EXPECT_EQ(code(" complete data.csv --out out --force >/dev/full"), 3);
   EXPECT_EQ(code(" --help >/dev/full"), 3);
 }
 

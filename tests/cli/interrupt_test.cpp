@@ -124,6 +124,16 @@ TEST(Interrupt, ByTermDoesTheSame) {
   EXPECT_TRUE(cli.exists("out/checkpoint.bin"));
 }
 
+TEST(Interrupt, ByHangupDoesTheSame) {
+  const Cli cli;
+  cli.write("data.csv", triplets(noisy().entries));
+  const auto process = cli.start("complete data.csv --out out");
+  process->catches(SIGHUP);
+  process->send(SIGHUP);
+  EXPECT_EQ(process->wait().code, 130);
+  EXPECT_TRUE(cli.exists("out/checkpoint.bin"));
+}
+
 TEST(Interrupt, ByTwoSignalsEndsAtOnce) {
   const Cli cli;
   cli.write("data.csv", triplets(noisy().entries));
@@ -230,7 +240,8 @@ TEST(Resume, TwiceGivesTheSameBytes) {
   write_checkpoint(cli);
   ASSERT_EQ(cli.run("complete data.csv --out out --quiet --resume").code, 0);
   const std::string U = cli.text("out/U.npy");
-  ASSERT_EQ(cli.run("complete data.csv --out out --quiet --resume").code, 0);
+  EXPECT_EQ(cli.run("complete data.csv --out out --quiet --resume").code, 2) << "it is finished";
+  ASSERT_EQ(cli.run("complete data.csv --out out --quiet --resume --force").code, 0);
   EXPECT_EQ(cli.text("out/U.npy"), U);
 }
 

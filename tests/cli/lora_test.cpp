@@ -208,7 +208,7 @@ TEST_F(LoraCommand, ARunThatEndedEarlyGoesOn) {
   other[40] ^= 1;
   cli_.write("m/model.bin", other);
   EXPECT_EQ(cli_.run(longer + "--out whole --resume").code, 3);
-  EXPECT_EQ(cli_.run(longer + "--out whole").code, 0);
+  EXPECT_EQ(cli_.run(longer + "--out whole --force").code, 0);
 }
 
 TEST_F(LoraCommand, ExportsTheSameFunction) {

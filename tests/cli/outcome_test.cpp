@@ -8,7 +8,7 @@ namespace udv::cli {
 namespace {
 
 Outcome complete(const Cli& cli, const std::string& flags = "") {
-  return cli.run("complete data.csv --out out " + flags);
+  return cli.run("complete data.csv --out out --force " + flags);
 }
 
 /// A matrix of entries value(i, j), all known.

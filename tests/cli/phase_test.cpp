@@ -39,7 +39,7 @@ void write(const Cli& cli, const Measured<Scalar>& m) {
 }
 
 Outcome phase(const Cli& cli, const std::string& flags = "") {
-  return cli.run("phase A.npy b.npy --out out --quiet " + flags);
+  return cli.run("phase A.npy b.npy --out out --force --quiet " + flags);
 }
 
 TEST(Phase, RecoversARealVector) {

@@ -21,7 +21,7 @@ class PruneCommand : public ::testing::Test {
         "--out m --quiet");
     EXPECT_EQ(outcome.code, 0) << outcome;
   }
-  Outcome prune(const std::string& flags) { return cli_.run("prune m --out out " + flags); }
+  Outcome prune(const std::string& flags) { return cli_.run("prune m --out out --force " + flags); }
   net::Model<float> pruned() { return net::read_model<float>(cli_.path("out/model.safetensors")); }
 
   Cli cli_;
@@ -205,7 +205,8 @@ TEST_F(PruneCommand, CutsByWhatTheLossLoses) {
       cli_.path("c.safetensors"),
       {{"w.inputs", {500, 20}, inputs.data()}, {"w.gradients", {500, 30}, gradients.data()}}, {});
   const auto error_after = [&](const std::string& flags) {
-    EXPECT_EQ(cli_.run("prune f.safetensors --tensors w --out out --quiet " + flags).code, 0);
+    EXPECT_EQ(cli_.run("prune f.safetensors --tensors w --out out --force --quiet " + flags).code,
+              0);
     const io::SafetensorsFile file(cli_.path("out/model.safetensors"));
     const auto matrix = [&](const char* name, Index rows) {
       const Vector<float> values = file.read<float>(*file.find(name));

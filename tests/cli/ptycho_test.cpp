@@ -74,7 +74,7 @@ struct Lab {
     write_mat(cli.path("data.mat"), values);
   }
   Outcome run(const std::string& flags = "", const std::string& data = "data.mat") const {
-    return cli.run("ptycho " + data + " --setup setup.toml --out out --quiet " + flags);
+    return cli.run("ptycho " + data + " --setup setup.toml --out out --force --quiet " + flags);
   }
 };
 

@@ -162,9 +162,29 @@ TEST(RunFolder, DoesNotKeepFilesOfAnEarlierRunThatThisOneDoesNotWrite) {
   const Cli cli;
   complete_small(cli, "--center both");
   cli.write("data.csv", triplets(small_symmetric().entries));
-  ASSERT_EQ(cli.run("complete data.csv --symmetric --out out --quiet").code, 0);
+  ASSERT_EQ(cli.run("complete data.csv --symmetric --out out --force --quiet").code, 0);
   EXPECT_FALSE(cli.exists("out/V.npy")) << "of another, rectangular matrix";
   EXPECT_FALSE(cli.exists("out/center.npz"));
+}
+
+TEST(RunFolder, IsNotOverwrittenUnlessAskedFor) {
+  const Cli cli;
+  complete_small(cli);
+  const std::string before = cli.text("out/run.json");
+  const Outcome finished = cli.run("complete data.csv --out out --seed 3");
+  EXPECT_EQ(finished.code, 2);
+  EXPECT_NE(finished.err.find("--out: out holds a finished run"), std::string::npos) << finished;
+  EXPECT_NE(finished.err.find("force"), std::string::npos) << finished;
+  EXPECT_EQ(cli.text("out/run.json"), before);
+  std::filesystem::create_directory(cli.path("mine"));
+  cli.write("mine/predictions.csv", "precious\n");
+  cli.write("mine/U.npy", "precious too");
+  EXPECT_EQ(cli.run("complete data.csv --out mine").code, 2);
+  EXPECT_EQ(cli.text("mine/predictions.csv"), "precious\n");
+  EXPECT_EQ(cli.text("mine/U.npy"), "precious too");
+  EXPECT_FALSE(cli.exists("mine/run.json"));
+  EXPECT_EQ(cli.run("complete data.csv --out out --force --seed 3 --quiet").code, 0);
+  EXPECT_EQ(cli.run_json()["seed"], 3);
 }
 
 TEST(RunFolder, NamesAFileWhoseNameIsNotUtf8) {

@@ -44,7 +44,10 @@ TEST(SweepCommand, RunsEveryCellOnceAndPrintsTheTable) {
   EXPECT_EQ(run["files"], (Json{"model.safetensors", "results.csv", "sweep.toml"}));
   for (const char* word : {"adam", "mbgd", "UDV", "paper", "1.304e-03", "*", "24 of them now"})
     EXPECT_NE(outcome.out.find(word), std::string::npos) << word << outcome;
-  const Outcome again = cli.run("sweep sweep.toml --out out");
+  const Outcome refused = cli.run("sweep sweep.toml --out out");
+  EXPECT_EQ(refused.code, 2) << refused;
+  EXPECT_NE(refused.err.find("resume"), std::string::npos) << refused;
+  const Outcome again = cli.run("sweep sweep.toml --out out --resume");
   EXPECT_NE(again.out.find("0 of them now"), std::string::npos) << again;
   EXPECT_EQ(keys(cli).size(), 24u);
   const Outcome summary = cli.run("sweep out --summary");
@@ -66,7 +69,7 @@ TEST(SweepCommand, GoesOnAfterAnInterruptAndATornLine) {
   const auto before = keys(cli);
   EXPECT_LT(before.size(), 24u);
   cli.write("out/results.csv", cli.text("out/results.csv") + "0123456789abcdef,01234567,done,UD");
-  EXPECT_EQ(cli.run("sweep sweep.toml --out out --quiet").code, 0);
+  EXPECT_EQ(cli.run("sweep sweep.toml --out out --quiet --resume").code, 0);
   const auto after = keys(cli);
   EXPECT_EQ(after.size(), 24u);
   EXPECT_EQ(std::set<std::string>(after.begin(), after.end()).size(), 24u);
@@ -93,8 +96,9 @@ TEST(SweepCommand, LeavesFilesOfOthersAlone) {
   const std::string notes = "my,precious,data\n1,2,3\n4,5,6";
   cli.write("out/results.csv", notes);
   cli.write("out/sweep.toml", "mine = 1\n");
-  const Outcome outcome = cli.run("sweep sweep.toml --out out");
-  EXPECT_EQ(outcome.code, 3) << outcome;
+  EXPECT_EQ(cli.run("sweep sweep.toml --out out").code, 2);
+  for (const std::string flag : {"--resume", "--force"})
+    EXPECT_EQ(cli.run("sweep sweep.toml --out out " + flag).code, 3) << flag;
   EXPECT_EQ(cli.text("out/results.csv"), notes);
   EXPECT_EQ(cli.text("out/sweep.toml"), "mine = 1\n");
 }
@@ -104,7 +108,7 @@ TEST(SweepCommand, RunsAgainForOtherDataOrSettings) {
   write(cli);
   EXPECT_EQ(cli.run("sweep sweep.toml --out out --quiet").code, 0);
   cli.write("data.csv", training_table(120, 9));
-  const Outcome outcome = cli.run("sweep sweep.toml --out out");
+  const Outcome outcome = cli.run("sweep sweep.toml --out out --resume");
   EXPECT_NE(outcome.out.find("24 of them now"), std::string::npos) << outcome;
   EXPECT_EQ(keys(cli).size(), 48u);
   const Outcome summary = cli.run("sweep out --summary");

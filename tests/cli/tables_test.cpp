@@ -70,7 +70,7 @@ std::vector<std::vector<std::string>> csv(const Cli& cli, const std::string& nam
 }
 
 Outcome complete(const Cli& cli, const std::string& flags) {
-  return cli.run("complete data.csv --out out --quiet " + flags);
+  return cli.run("complete data.csv --out out --force --quiet " + flags);
 }
 
 TEST(Keys, AreKeptInTheRunAndUsedInPredictions) {

@@ -46,6 +46,21 @@ TEST(Version, IsTheLibrarys) {
   EXPECT_EQ(Cli().run("--version").out, std::string(version()) + "\n");
 }
 
+TEST(Usage, HelpAndVersionAreWordsToo) {
+  const Cli cli;
+  EXPECT_EQ(cli.run("help").out, cli.run("--help").out);
+  EXPECT_EQ(cli.run("help train").out, cli.run("train --help").out);
+  EXPECT_EQ(cli.run("version").out, cli.run("--version").out);
+  EXPECT_EQ(cli.run("help nothing").code, 2);
+  EXPECT_EQ(cli.run("help").code, 0);
+  expect_words(cli.run("help"), {"Examples:", "udv complete ratings.csv", "udv help COMMAND"});
+  for (const char* command : {"complete", "train", "ptycho", "watch"}) {
+    const std::string text = cli.run(std::string("help ") + command).out;
+    EXPECT_NE(text.find("Example: udv " + std::string(command)), text.npos) << text;
+    EXPECT_EQ(text.find("2147483648"), text.npos) << text;
+  }
+}
+
 struct Usage {
   std::string name, arguments, word;
 };

@@ -6,21 +6,25 @@
 namespace udv::cli {
 namespace {
 
-TEST(WatchFiles, StayInsideTheFolder) {
-  io::TemporaryFolder folder, other;
-  std::filesystem::create_directories(folder / "run/inside");
-  folder.write("secret.txt", "s");
-  folder.write("run/a.txt", "a");
-  folder.write("run/inside/b.txt", "b");
+TEST(WatchFiles, AreThoseOfTheRunAlone) {
+  io::TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "run/inside/.udv-new");
+  for (const char* name : {"secret.txt", "run/a.txt", "run/foreign.txt", "run/.hidden",
+                           "run/inside/b.txt", "run/inside/grows.csv", "run/inside/other.csv"})
+    folder.write(name, "text");
+  folder.write("run/run.json", R"({"files":["a.txt",".hidden","link.txt","up","../secret.txt"]})");
+  folder.write("run/inside/run.json", R"({"files":["b.txt"]})");
+  folder.write("run/inside/.udv-new/.growing.json", R"({"files":["grows.csv"]})");
   std::filesystem::create_symlink(folder / "secret.txt", folder / "run/link.txt");
-  std::filesystem::create_symlink(folder / "run/a.txt", folder / "run/own.txt");
   std::filesystem::create_directory_symlink(folder / "", folder / "run/up");
   const auto run = folder / "run";
-  EXPECT_FALSE(file_inside(run, "a.txt").empty());
-  EXPECT_FALSE(file_inside(run, "inside/b.txt").empty());
-  EXPECT_FALSE(file_inside(run, "own.txt").empty());
-  for (const char* name : {"../secret.txt", "inside/../../secret.txt", "link.txt", "up/secret.txt",
-                           "/etc/passwd", "", ".", "inside", "nothing", "..", "....//secret.txt"})
+  for (const char* name : {"a.txt", "run.json", "inside/run.json", "inside/b.txt",
+                           "inside/grows.csv", "inside/../a.txt"})
+    EXPECT_FALSE(file_inside(run, name).empty()) << name;
+  for (const char* name :
+       {"../secret.txt", "inside/../../secret.txt", "link.txt", "up/secret.txt", "/etc/passwd", "",
+        ".", "inside", "nothing", "..", "....//secret.txt", "foreign.txt", ".hidden",
+        "inside/other.csv", "inside/.udv-new/.growing.json", "a.txt/", "x/y/z/w/run.json"})
     EXPECT_TRUE(file_inside(run, name).empty()) << name;
   EXPECT_TRUE(file_inside(run, std::string("a.txt\0x", 7)).empty());
 }
@@ -37,22 +41,53 @@ TEST(WatchHost, IsThisMachineByItsOwnName) {
 class WatchCommand : public ::testing::Test {
  protected:
   void start() {
-    process_ = cli_.start("watch run --time-limit 30");
-    ASSERT_TRUE(process_->catches(SIGINT));
+    process_ = cli_.run_words(
+        {"/bin/sh", "-c",
+         std::string("echo $$; exec ") + UDV_PROGRAM + " watch run --time-limit 30"});
+    ASSERT_TRUE(process_->catches(SIGHUP));
     const std::string text = process_->output();
-    port_ = std::stoi(text.substr(text.find("127.0.0.1:") + 10));
+    id_ = text.substr(0, text.find('\n'));
+    const auto port = text.find("127.0.0.1:") + 10, token = text.find('/', port);
+    port_ = std::stoi(text.substr(port));
+    token_ = text.substr(token, text.find('/', token + 1) - token);
+    ASSERT_EQ(token_.size(), 33u) << text;
   }
+  // `path` without the token.
   httplib::Result get(const std::string& path, const httplib::Headers& headers = {}) {
+    return get_whole(token_ + path, headers);
+  }
+  httplib::Result get_whole(const std::string& path, const httplib::Headers& headers = {}) {
     httplib::Client client("127.0.0.1", port_);
     client.set_read_timeout(5);
     return client.Get(path, headers);
+  }
+  std::string own_host() const { return "127.0.0.1:" + std::to_string(port_); }
+  // A connection that says this much and no more.
+  std::unique_ptr<Socket> say(const std::string& bytes) const {
+    auto socket = std::make_unique<Socket>(port_);
+    socket->send(bytes);
+    return socket;
+  }
+  // Kilobytes that the server takes.
+  long memory() const {
+    const std::string status = file_text("/proc/" + id_ + "/status");
+    const auto at = status.find("VmRSS:");
+    return at == status.npos ? 0 : std::stol(status.substr(at + 6));
+  }
+  // Somebody who asks properly gets the page at once.
+  void expect_answers() {
+    const auto start = std::chrono::steady_clock::now();
+    const auto answer = get("/");
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->status, 200);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
   }
   // Reads /events until the text has been seen.
   bool follows(const std::string& wanted) {
     httplib::Client client("127.0.0.1", port_);
     client.set_read_timeout(10);
     std::string all;
-    client.Get("/events", [&](const char* data, size_t size) {
+    client.Get(token_ + "/events", [&](const char* data, size_t size) {
       all.append(data, size);
       return all.find(wanted) == all.npos;
     });
@@ -62,6 +97,7 @@ class WatchCommand : public ::testing::Test {
   Cli cli_;
   std::unique_ptr<Process> process_;
   int port_ = 0;
+  std::string token_, id_;
 };
 
 TEST_F(WatchCommand, ServesThePageAndTheFilesOfTheRun) {
@@ -81,7 +117,8 @@ TEST_F(WatchCommand, ServesThePageAndTheFilesOfTheRun) {
   }
   EXPECT_EQ(get("/", {{"Host", "example.org"}})->status, 403);
   httplib::Client client("127.0.0.1", port_);
-  EXPECT_EQ(client.Post("/", "x", "text/plain")->status, 405);
+  EXPECT_EQ(client.Post(token_ + "/", "x", "text/plain")->status, 413);
+  EXPECT_EQ(client.Options(token_ + "/")->status, 405);
   EXPECT_TRUE(follows("event: end"));
   process_->send(SIGINT);
   EXPECT_EQ(process_->wait().code, 0);
@@ -98,6 +135,76 @@ TEST_F(WatchCommand, FollowsARunFromItsStartToItsEnd) {
   EXPECT_TRUE(follows("iteration"));
   EXPECT_TRUE(follows("\"state\":\"running\""));
   EXPECT_TRUE(follows("event: end"));
+}
+
+TEST_F(WatchCommand, AsksForTheTokenAndSendsSecurityHeaders) {
+  std::filesystem::create_directories(cli_.path("run"));
+  cli_.write("run/run.json", "{}");
+  start();
+  std::string wrong = token_;
+  wrong.back() = wrong.back() == '0' ? '1' : '0';
+  for (const std::string& path :
+       {std::string("/"), std::string("/events"), wrong + "/", std::string("/files/run.json"),
+        wrong + "/files/run.json", token_, token_.substr(0, 20) + "/", token_ + "0/"}) {
+    const auto answer = get_whole(path);
+    ASSERT_TRUE(answer) << path;
+    EXPECT_EQ(answer->status, 403) << path;
+  }
+  for (const char* path : {"/", "/files/run.json", "/files/nothing"}) {
+    const auto answer = get(path);
+    ASSERT_TRUE(answer) << path;
+    const std::string policy = answer->get_header_value("Content-Security-Policy");
+    EXPECT_NE(policy.find("default-src 'none'"), policy.npos) << policy;
+    EXPECT_NE(policy.find("frame-ancestors 'none'"), policy.npos) << policy;
+    EXPECT_EQ(answer->get_header_value("X-Content-Type-Options"), "nosniff");
+    EXPECT_EQ(answer->get_header_value("Referrer-Policy"), "no-referrer");
+    EXPECT_EQ(answer->get_header_value("X-Frame-Options"), "DENY");
+  }
+}
+
+TEST_F(WatchCommand, SendsOnePartOfAFile) {
+  std::filesystem::create_directories(cli_.path("run"));
+  cli_.write("run/run.json", "{\"a\": \"0123456789\"}");
+  const std::string all = cli_.text("run/run.json"), size = std::to_string(all.size());
+  start();
+  const auto part = get("/files/run.json", {{"Range", "bytes=2-4"}});
+  EXPECT_EQ(part->status, 206);
+  EXPECT_EQ(part->body, all.substr(2, 3));
+  EXPECT_EQ(part->get_header_value("Content-Range"), "bytes 2-4/" + size);
+  const auto beyond = get("/files/run.json", {{"Range", "bytes=1000-"}});
+  EXPECT_EQ(beyond->status, 416);
+  EXPECT_EQ(beyond->get_header_value("Content-Range"), "bytes */" + size);
+  std::string many = "bytes=0-1";
+  for (int i = 0; i < 1000; ++i) many += ",0-1";
+  const auto whole = get("/files/run.json", {{"Range", many}});
+  EXPECT_EQ(whole->status, 200);
+  EXPECT_EQ(whole->body, all);
+}
+
+TEST_F(WatchCommand, AnswersWhileOthersAreSlowIdleOrRude) {
+  std::filesystem::create_directories(cli_.path("run"));
+  cli_.write("run/run.json", "{}");
+  start();
+  const long before = memory();
+  std::vector<std::unique_ptr<Socket>> others;
+  for (int i = 0; i < 500; ++i) others.push_back(say(i % 2 ? "" : "GET / HT"));
+  expect_answers();
+  for (int i = 0; i < 40; ++i)
+    others.push_back(say("GET " + token_ + "/events HTTP/1.1\r\nHost: " + own_host() + "\r\n\r\n"));
+  for (int i = 0; i < 40; ++i) {  // all of them are shown the run
+    const std::string events = others[static_cast<size_t>(500 + i)]->receive_until("event: end");
+    EXPECT_NE(events.find("event: end"), events.npos) << events;
+  }
+  expect_answers();
+  for (int i = 0; i < 20; ++i) {
+    std::string garbage = "GET / HTTP/1.1\r\n";
+    while (garbage.size() < 1'000'000) garbage += "X-A: " + std::string(1000, 'a') + "\r\n";
+    const std::string answer = say(garbage)->receive_until("\n");
+    EXPECT_TRUE(answer.empty() || answer.find(" 431 ") != answer.npos) << answer;
+  }
+  expect_answers();
+  EXPECT_LT(memory() - before, 20'000);
+  EXPECT_LT(memory(), 100'000);
 }
 
 TEST_F(WatchCommand, RefusesWhatIsNoFolder) {

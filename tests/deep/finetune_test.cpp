@@ -124,6 +124,18 @@ TEST_P(FinetuneSteps, GoOnFromACheckpointAsIfNothingHadHappened) {
   EXPECT_EQ(part.training.network.parameters(), whole.training.network.parameters());
   EXPECT_EQ(part.training.test_loss, whole.training.test_loss);
   EXPECT_EQ(part.training.history.size(), whole.training.history.size());
+  FinetuneHooks saving;
+  std::vector<std::string> states;
+  saving.save_every_seconds = 0;
+  saving.save = [&](const std::string& bytes) { states.push_back(bytes); };
+  Finetuner(options, data).train(saving);
+  ASSERT_GT(states.size(), 3u);
+  for (size_t k = 0; k < states.size(); k += 1 + states.size() / 3) {
+    FinetuneHooks resumed;
+    resumed.resume = states[k];
+    EXPECT_EQ(Finetuner(options, data).train(resumed).training.network.parameters(),
+              whole.training.network.parameters());
+  }
   hooks.resume = "nonsense";
   EXPECT_NE(error_of([&] { Finetuner(options, data).train(hooks); }).find("not a checkpoint"),
             std::string::npos);

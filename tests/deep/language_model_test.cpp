@@ -275,6 +275,26 @@ TEST_P(InterruptedLora, GoesOnToTheSameBits) {
   }
 }
 
+TEST_P(InterruptedLora, GoesOnFromStatesSavedOnTheWay) {
+  const auto text = some_text(200), other = some_text(60);
+  const std::string kind = GetParam();
+  const LoraOptions o = kind == "relative" ? relative_options() : quick_options(kind);
+  std::vector<std::string> states;
+  LoraHooks hooks;
+  hooks.save_every_seconds = 0;
+  hooks.save = [&](const std::string& bytes) { states.push_back(bytes); };
+  LanguageModel model = tiny_model();
+  model.train(text, other, o, hooks);
+  ASSERT_GT(states.size(), 3u);
+  for (size_t k = 0; k < states.size(); k += 1 + states.size() / 3) {
+    LanguageModel second = tiny_model();
+    LoraHooks go_on;
+    go_on.resume = states[k];
+    second.train(text, other, o, go_on);
+    EXPECT_TRUE(same_adapter(second.adapter(), model.adapter())) << k;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, InterruptedLora,
                          ::testing::Values("lora-udv", "relative", "adalora"),
                          [](const auto& info) {

@@ -80,7 +80,7 @@ TEST_F(ReproduceJob, RunsTheCommandsAndChecksTheClaim) {
   EXPECT_EQ(result.count(ClaimStatus::kSeen), 1);
   EXPECT_EQ(told, std::vector<std::string>{"e"});
   EXPECT_EQ(calls("run-1"), "solve 2 --seed 1 --out " + (folder_ / "out/e/run-1").string() +
-                                " --report off --quiet --threads 1\n");
+                                " --report off --quiet --threads 1 --force\n");
   const std::string claims = io::read_bytes(folder_ / "out/claims.md");
   EXPECT_NE(claims.find("**seen** (W, `e`): C"), claims.npos) << claims;
 }

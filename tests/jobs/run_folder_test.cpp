@@ -8,6 +8,7 @@
 #include "io/temporary_files.hpp"
 #include "jobs/run_json.hpp"
 #include "jobs/run_reader.hpp"
+#include "udv/core/options.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
@@ -107,6 +108,54 @@ TEST_F(RunFolders, ForgetWhatAKilledRunWasWriting) {
   io::write_atomically(folder() / ".udv-new/U.npy", "of a killed run");
   earlier_run("phase", {"x.npy"});
   EXPECT_EQ(contents(), (Names{"run.json", "x.npy"}));
+}
+
+// A run that was killed while its files were moved: this many of them are in place.
+TEST_F(RunFolders, AreMadeWholeAfterAKillWhileFilesMove) {
+  for (const bool by_reading : {false, true})
+    for (int moved = 0; moved < 4; ++moved) {
+      fs::remove_all(folder());
+      earlier_run("complete", {"U.npy", "d.npy"});
+      const fs::path staging = folder() / ".udv-new";
+      io::make_folder(staging);
+      for (const char* name : {"V.npy", "d.npy", "run.json"})
+        io::write_atomically(staging / name,
+                             name == std::string("run.json") ? R"({"command":"new"})" : "new");
+      io::write_atomically(staging / ".whole.json", R"({"files":["V.npy","d.npy","run.json"]})");
+      if (moved > 0) fs::rename(folder() / "run.json", staging / ".earlier-run.json");
+      if (moved > 1) fs::rename(staging / "d.npy", folder() / "d.npy");
+      if (moved > 2) fs::rename(staging / "V.npy", folder() / "V.npy");
+      if (moved > 2) fs::remove(folder() / "U.npy");
+      if (moved > 2) fs::rename(staging / "run.json", folder() / "run.json");
+      if (by_reading)
+        EXPECT_EQ(read_run_folder(folder()).run["command"], "new");
+      else
+        EXPECT_THROW(RunFolder(folder(), {false, false, ""}), OptionError);
+      EXPECT_EQ(contents(), (Names{"V.npy", "d.npy", "run.json"})) << moved;
+      EXPECT_EQ(text("d.npy"), "new");
+    }
+}
+
+TEST_F(RunFolders, OfAKilledRunAreNobodysElse) {
+  io::make_folder(folder() / ".udv-new");
+  io::write_atomically(folder() / ".udv-new/.growing.json", R"({"files":["spectra.csv"]})");
+  io::write_atomically(folder() / "spectra.csv", "epoch\n");
+  io::write_atomically(folder() / "live.json", "{}");
+  RunFolder run(folder(), {false, false, ""});
+  EXPECT_FALSE(has(".udv-new/.growing.json"));
+}
+
+TEST_F(RunFolders, ForgetTheCheckpointOfTheRunThatTheyReplace) {
+  earlier_run("complete", {"U.npy"});
+  io::write_atomically(folder() / "checkpoint.bin", "old");
+  earlier_run("complete", {"U.npy"});
+  EXPECT_FALSE(has("checkpoint.bin"));
+  RunFolder run(folder());
+  run.save_checkpoint("state");
+  EXPECT_EQ(text("checkpoint.bin"), "state");
+  EXPECT_EQ(run.files(), Names{});
+  finish(run, "complete");
+  EXPECT_EQ(text("checkpoint.bin"), "state");
 }
 
 TEST_F(RunFolders, ReplaceFoldersAsAWhole) {

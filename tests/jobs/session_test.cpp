@@ -49,8 +49,9 @@ Index count_to(Index last, const Hooks& hooks) {
 
 class Sessions : public ::testing::Test {
  protected:
-  Session session(const std::string& out, bool resume = false) {
+  Session session(const std::string& out, bool resume = false, bool force = false) {
     RunOptions options;
+    options.force = force;
     if (!out.empty()) options.out = (folder_ / out).string();
     options.resume = resume;
     return Session(options, &diary_);
@@ -154,13 +155,74 @@ TEST_F(Sessions, AnInterruptedRunLeavesTheEarlierOne) {
   const std::string before = io::read_bytes(folder_ / "out/run.json");
   diary_.stop_at = 1;
   {
-    Session session = this->session("out");
+    Session session = this->session("out", false, true);
     jobs::Run run(session, "count", {}, "");
     count_to(5, run.hooks({5}));
     io::write_atomically(run.folder().file("U.npy"), "second");
   }
   EXPECT_EQ(io::read_bytes(folder_ / "out/run.json"), before);
   EXPECT_EQ(io::read_bytes(folder_ / "out/U.npy"), "first");
+}
+
+TEST_F(Sessions, RefuseAFolderThatHoldsSomething) {
+  const auto refusal = [&](const std::string& continues = "") -> std::string {
+    Session session = this->session("out");
+    try {
+      jobs::Run run(session, "count", {}, "", "", continues);
+    } catch (const OptionError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto expect_both_ways = [](const std::string& error, const std::string& what) {
+    for (const std::string& word : {what, std::string("resume"), std::string("force")})
+      EXPECT_NE(error.find(word), error.npos) << error;
+  };
+  fs::create_directory(folder_ / "out");
+  folder_.write("out/.hidden", "of an editor");
+  EXPECT_EQ(refusal(), "");
+  folder_.write("out/notes.txt", "precious");
+  EXPECT_NE(refusal().find("notes.txt"), std::string::npos) << refusal();
+  folder_.write("out/results.csv", "a,b\n");
+  expect_both_ways(refusal("results.csv"), "results.csv");
+  folder_.write("out/run.json", "{}");
+  EXPECT_NE(refusal().find("finished run"), std::string::npos) << refusal();
+  folder_.write("out/checkpoint.bin", "state");
+  expect_both_ways(refusal(), "checkpoint");
+  Session forced = this->session("out", false, true);
+  { jobs::Run run(forced, "count", {}, ""); }
+  EXPECT_EQ(io::read_bytes(folder_ / "out/notes.txt"), "precious");
+  EXPECT_EQ(io::read_bytes(folder_ / "out/checkpoint.bin"), "state");
+}
+
+TEST_F(Sessions, GoOnFromResultsWhereTheyCan) {
+  fs::create_directory(folder_ / "out");
+  folder_.write("out/results.csv", "a,b\n");
+  Session session = this->session("out", true);
+  jobs::Run run(session, "count", {}, "", "", "results.csv");
+  EXPECT_EQ(run.hooks({1}).resume, "");
+  EXPECT_EQ(diary_.events, std::vector<std::string>{"begin 1"});
+}
+
+TEST_F(Sessions, RefuseASecondRunInOneFolder) {
+  Session session = this->session("out"), other = this->session("out", true, true);
+  jobs::Run run(session, "count", {}, "");
+  const std::string error = folder_.error_of([&] { jobs::Run second(other, "count", {}, ""); });
+  EXPECT_NE(error.find("another run writes to this folder"), error.npos) << error;
+}
+
+TEST_F(Sessions, GoOnWhereAStateCannotBeWritten) {
+  Session session = this->session("out");
+  jobs::Run run(session, "count", {}, "");
+  const Hooks hooks = run.hooks({5});
+  hooks.save("1");
+  fs::remove(folder_ / "out/checkpoint.bin");
+  fs::create_directory(folder_ / "out/checkpoint.bin");
+  hooks.save("2");
+  hooks.save("3");
+  EXPECT_EQ(run.info().warnings.size(), 1u);
+  diary_.stop = true;
+  EXPECT_THROW(hooks.save("4"), IoError);
 }
 
 TEST_F(Sessions, RecordSettingsSeedAndThreads) {

@@ -92,6 +92,28 @@ TEST_F(Training, GoesOnToTheSameBitsAfterAnInterrupt) {
   }
 }
 
+TEST_F(Training, GoesOnToTheSameBitsFromEveryStateSavedOnTheWay) {
+  TrainOptions shrinking = short_run();
+  shrinking.shrink = true;
+  for (const TrainOptions& options : {short_run(), shrinking, TrainOptions{}}) {
+    std::vector<std::string> saved;
+    TrainHooks<float> hooks;
+    hooks.save_every_seconds = 0;
+    hooks.save = [&](const std::string& state) { saved.push_back(state); };
+    const auto whole = train(training_, test_, test_, options, hooks);
+    ASSERT_GE(saved.size(), 5u);
+    for (size_t k = 0; k < saved.size(); k += 1 + saved.size() / 7) {
+      TrainHooks<float> resumed;
+      resumed.resume = saved[k];
+      const auto again = train(training_, test_, test_, options, resumed);
+      EXPECT_EQ(again.network.parameters(), whole.network.parameters()) << k;
+      ASSERT_EQ(again.history.size(), whole.history.size());
+      EXPECT_EQ(again.history.back().train_loss, whole.history.back().train_loss);
+      EXPECT_EQ(again.test_loss, whole.test_loss);
+    }
+  }
+}
+
 TEST_F(Training, RefusesAStateThatDoesNotFit) {
   TrainHooks<float> hooks;
   std::string saved;

@@ -6,6 +6,7 @@
 #include "io/temporary_files.hpp"
 #include "report/run_view.hpp"
 #include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
 #include "udv/report/report.hpp"
 
 namespace udv::report {
@@ -107,11 +108,47 @@ TEST(Report, RunsAreFoundBelowAFolderInOrder) {
     std::filesystem::create_directories(folder / name);
     folder.write(std::string(name) + "/run.json", "{}");
   }
-  const auto runs = find_runs({folder / ""});
+  const auto runs = find_folders({folder / ""});
   ASSERT_EQ(runs.size(), 3u);
   EXPECT_EQ(runs[0].name, "a");
   EXPECT_EQ(runs[1].name, "b");
   EXPECT_EQ(runs[2].name, "c/d");
+}
+
+TEST(Report, OneDamagedRunAmongOthersIsLeftOutAndNamed) {
+  io::TemporaryFolder folder;
+  for (const char* name : {"a", "b", "c"}) {
+    std::filesystem::create_directories(folder / name);
+    folder.write(std::string(name) + "/run.json", R"({"command":"complete","rank":3})");
+  }
+  folder.write("b/run.json", "{\"command\":");
+  folder.write("c/history.csv", "iteration,objective,note\n1,2,x\n2,?,y\n3,1.5,z\n4,,\n5,oh,\n");
+  const auto problems = write_report(folder / "r.html", "T", {folder / ""});
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_NE(problems[0].find("left out: "), std::string::npos) << problems[0];
+  EXPECT_NE(problems[0].find("b/run.json"), std::string::npos) << problems[0];
+  EXPECT_NE(problems[1].find("history.csv:3: column 'objective'"), std::string::npos)
+      << problems[1];
+  EXPECT_NE(problems[1].find("2 such fields"), std::string::npos) << problems[1];
+  const std::string page = io::read_bytes(folder / "r.html");
+  EXPECT_NE(page.find("2 runs."), page.npos);
+  EXPECT_NE(page.find("b/run.json"), page.npos);
+  EXPECT_THROW(write_report(folder / "r.html", "T", {folder / "b"}), IoError);
+}
+
+TEST(Report, OfAHistoryWithoutItsColumnsNeverNamesAContainer) {
+  io::TemporaryFolder folder;
+  folder.write("run.json", R"({"command":"train","test_rmse":1,"spectrum":[1,2]})");
+  for (const char* header : {"a,b", "iteration,b", "epoch,b", "step,test_loss", "neurons,loss"})
+    for (const char* file : {"history.csv", "curve.csv", "pruning.csv", "held_out.csv",
+                             "test_predictions.csv", "spectra.csv", "blocks.csv", "curves.csv"}) {
+      folder.write(file, std::string(header) + "\n1,2\n3,4\n");
+      try {
+        write_report(folder / "r.html", "T", {folder / ""});
+      } catch (const IoError& error) {
+        EXPECT_EQ(std::string(error.what()).find("::"), std::string::npos) << error.what();
+      }
+    }
 }
 
 TEST(Report, AWatchedRunTellsItsProgress) {

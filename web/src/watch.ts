@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// watch.html: listens to /events and draws each report that arrives, in place.
+// watch.html: listens to events beside it and draws each report that arrives, in place.
 import {Page} from './page';
 import {prepare_printing} from './print';
 import type {Report} from './types';
@@ -24,7 +24,7 @@ function take(text: string): void {
 }
 
 function listen(): void {
-  const events = new EventSource('/events');
+  const events = new EventSource('events');
   events.addEventListener('report', (event) => take((event as MessageEvent<string>).data));
   events.addEventListener('end', () => {
     ended = true;

@@ -2,27 +2,43 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "udv/core/export.hpp"
 #include "udv/io/run_info.hpp"
 
 namespace udv::jobs {
 
+/// What a run does about a folder that holds something.
+struct FolderRules {
+  bool resume = false;  ///< continue from the checkpoint in it
+  /// Replace the run in it. Files of others stay, but for those of the same name as a new one.
+  bool force = true;
+  /// A file of results that a run can be continued from without a checkpoint; empty: none.
+  std::string continues = {};
+};
+
 /// The folder of a run on disk, written and read here alone. New files wait in a hidden folder
 /// until finish(): until then an earlier run in the same place stays as it was. run.json comes
-/// last and lists the files of its run, so that a later run removes these and no others.
+/// last and lists the files of its run, so that a later run removes these and no others. One that
+/// is killed in finish() is made whole by the next one that opens or reads the folder.
 class UDV_EXPORT RunFolder {
  public:
-  /// Makes the folder. Throws IoError naming it where nothing can be written to it.
-  explicit RunFolder(std::filesystem::path folder);
+  /// Makes the folder. Throws IoError naming it where nothing can be written to it or another
+  /// process does, OptionError where the rules do not allow for what is in it.
+  explicit RunFolder(std::filesystem::path folder, const FolderRules& rules = {});
   ~RunFolder();
   RunFolder(RunFolder&& other) noexcept;
   RunFolder& operator=(RunFolder&&) = delete;
 
   const std::filesystem::path& path() const { return folder_; }
   std::filesystem::path checkpoint() const { return folder_ / "checkpoint.bin"; }
+  /// Replaces the checkpoint, then sets space aside for the next one: it can be written when the
+  /// disk is full. Throws IoError; the checkpoint stays as it was then.
+  void save_checkpoint(std::string_view bytes);
 
   /// Where to write a new file of this run.
   std::filesystem::path file(const std::string& name) const { return staging_ / name; }
@@ -39,12 +55,19 @@ class UDV_EXPORT RunFolder {
   /// Names of the files of this run so far, without run.json.
   std::set<std::string> files() const;
 
+  /// Moves the files of a run into place that was killed while it did so.
+  static void complete(const std::filesystem::path& folder);
+
  private:
+  struct Lock;
+  void check_rules(const FolderRules& rules) const;
   void check_way() const;
-  void remove_earlier_run();
+  std::filesystem::path reserve() const { return staging_ / ".reserve"; }
 
   std::filesystem::path folder_, staging_;
   std::set<std::string> growing_;
+  bool keeps_checkpoint_ = true;
+  std::unique_ptr<Lock> lock_;
 };
 
 /// A model that a path names: model.safetensors of a run where a folder is given, else the file.

@@ -21,7 +21,9 @@ struct RunOptions {
   std::uint64_t seed = 0;  ///< of all random numbers
   int threads = 0;         ///< 0: all cores; results do not depend on it
   bool resume = false;     ///< resume from the checkpoint in `out`
+  bool force = false;      ///< replace what is in `out`
   double time_limit = 0;   ///< seconds; 0: none
+  double max_expand = 0;   ///< GiB that a packed file may unpack to; 0: 16, and 1,000-fold
 };
 UDV_EXPORT void describe(OptionTable& table, RunOptions& options);
 
@@ -87,9 +89,10 @@ class UDV_EXPORT Run {
   /// decides the numbers besides the seed; settings are those of a job's option table.
   Run(Session& session, std::string job, std::map<std::string, Setting> config,
       std::string fingerprint);
-  /// The same in a folder of its own inside that of the session.
+  /// The same in a folder of its own inside that of the session, where that is not empty. A run
+  /// that is resumed without a checkpoint goes on from the results that `continues` names.
   Run(Session& session, std::string job, std::map<std::string, Setting> config,
-      std::string fingerprint, const std::string& subfolder);
+      std::string fingerprint, const std::string& subfolder, const std::string& continues = "");
   ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -132,10 +135,12 @@ class UDV_EXPORT Run {
  private:
   class Watch;
   std::string state_to_resume();
+  void save(const std::string& state);
 
   Session& session_;
   io::RunInfo info_;
-  std::string fingerprint_;
+  std::string fingerprint_, continues_;
+  bool warned_of_save_ = false;
   std::unique_ptr<RunFolder> folder_;
   std::unique_ptr<Watch> watch_;
 };

@@ -14,10 +14,12 @@ struct ReproduceResult;
 namespace udv::report {
 
 /// One self-contained HTML page of the runs in these folders, or in the folders below them: tables,
-/// charts and pictures, nothing loaded from elsewhere. Written atomically. Throws IoError where a
-/// folder has no run or a file of it is damaged.
-UDV_EXPORT void write_report(const std::filesystem::path& html, const std::string& title,
-                             const std::vector<std::filesystem::path>& folders);
+/// charts and pictures, nothing loaded from elsewhere. Written atomically. Damaged runs among
+/// others are left out; what is left out is said on the page and returned, a line each. Throws
+/// IoError where a folder has no run or the only one is damaged.
+UDV_EXPORT std::vector<std::string> write_report(const std::filesystem::path& html,
+                                                 const std::string& title,
+                                                 const std::vector<std::filesystem::path>& folders);
 
 /// The page of a reproduction: every claim with its checks, charts and commands. Written
 /// atomically; throws as write_report.

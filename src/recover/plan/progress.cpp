@@ -9,7 +9,7 @@ namespace udv {
 template <typename Scalar>
 Progress<Scalar>::Progress(std::uint64_t fingerprint, const RecoverOptions& options,
                            const BasicHooks<Scalar>& hooks)
-    : options_(options), hooks_(hooks), recorder_(options.record, hooks.observer) {
+    : options_(options), hooks_(hooks), recorder_(options.record, hooks.observer), clock_(hooks) {
   state_.fingerprint = fingerprint;
 }
 
@@ -25,16 +25,15 @@ void Progress<Scalar>::resume() {
 
 template <typename Scalar>
 void Progress<Scalar>::save() {
-  last_save_ = recorder_.seconds();
   if (!hooks_.save) return;
   recorder_.store(state_);
-  hooks_.save(to_bytes(state_));
+  clock_.save(to_bytes(state_));
 }
 
 template <typename Scalar>
 bool Progress<Scalar>::go_on(Verdict verdict) {
   if (verdict != Verdict::kContinue) stop_ = verdict;
-  if (!walking_ && recorder_.seconds() - last_save_ > hooks_.save_every_seconds) save();
+  if (!walking_ && clock_.due()) save();
   return !stopped();
 }
 
@@ -63,7 +62,7 @@ RankWalkOutcome<Scalar> Progress<Scalar>::run(const PreparedProblem<Scalar>& pro
     return wanted && !over_limit_;
   });
   walk.set_on_fit([&](const Journal& journal) {
-    if (hooks_.save && recorder_.seconds() - last_save_ > hooks_.save_every_seconds) {
+    if (clock_.due_at_point()) {
       state_.journal = whole(journal);
       save();
     }

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "core/save_clock.hpp"
 #include "recover/plan/prepared_problem.hpp"
 #include "recover/solver/recorder.hpp"
 #include "udv/recover/recover.hpp"
@@ -54,7 +55,7 @@ class Progress {
   bool over_limit_ = false;
   bool walking_ = false;
   size_t fits_used_ = 0;  // of the journal, by the walks so far
-  double last_save_ = 0;
+  SaveClock clock_;
 };
 
 }  // namespace udv

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/save_clock.hpp"
 #include "recover/solver/recorder.hpp"
 #include "udv/core/observer.hpp"
 
@@ -22,8 +23,8 @@ class Saver {
   /// From here on a resumed computation starts again at this point: the steps after it are not in
   /// the states that are saved.
   void begin_part() { part_ = recorder_.mark(); }
-  /// Every step is a point to resume from again.
-  void end_part() { part_.reset(); }
+  /// Every step is a point to resume from again; this one is worth a state.
+  void end_part();
 
   /// Called after every step with what the observer said. False to stop.
   bool go_on(Verdict verdict);
@@ -38,7 +39,7 @@ class Saver {
   ToBytes to_bytes_;
   std::optional<Recorder::Mark> part_;
   Verdict verdict_ = Verdict::kContinue;
-  double last_save_;
+  SaveClock clock_;
 };
 
 }  // namespace udv

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+#include "cli/http_server.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <list>
+
+#include "core/require.hpp"
+
+namespace udv::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::seconds;
+
+constexpr std::size_t kMostConnections = 900;
+constexpr std::size_t kOtherFiles = 64;  // that a process has open besides connections
+constexpr int kMostFollowers = 200;
+constexpr auto kForHead = seconds(5);       // from the first byte of a request to its last
+constexpr auto kForNext = seconds(10);      // until the next request of a connection
+constexpr auto kForProgress = seconds(10);  // while an answer is not taken
+constexpr auto kForRest = seconds(1);       // of what comes after the answer
+constexpr auto kStillHere = seconds(10);    // between two signs of life to a follower
+constexpr int kTick = 100;                  // milliseconds
+constexpr std::size_t kPiece = 64 << 10;
+
+const char* reason(int status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 206:
+      return "Partial Content";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 413:
+      return "Content Too Large";
+    case 414:
+      return "URI Too Long";
+    case 416:
+      return "Range Not Satisfiable";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 503:
+      return "Service Unavailable";
+    case 505:
+      return "HTTP Version Not Supported";
+    default:
+      return status < 500 ? "Bad Request" : "Internal Server Error";
+  }
+}
+
+// Below the limit of open files.
+std::size_t most_connections() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur > kMostConnections + kOtherFiles)
+    return kMostConnections;
+  return files.rlim_cur > 2 * kOtherFiles ? files.rlim_cur - kOtherFiles : kOtherFiles;
+}
+
+/// A descriptor that is closed in the end.
+class Handle {
+ public:
+  explicit Handle(int value = -1) : value_(value) {}
+  ~Handle() { reset(); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  int get() const { return value_; }
+  void reset(int value = -1) {
+    if (value_ >= 0) ::close(value_);
+    value_ = value;
+  }
+
+ private:
+  int value_;
+};
+
+// kClosing: the answer is out, what still comes is thrown away. A connection that is closed before
+// that may lose its answer.
+enum class Phase { kReading, kSending, kFollowing, kClosing, kOver };
+
+struct Connection {
+  explicit Connection(int socket) : socket(socket) {}
+
+  Handle socket;
+  Phase phase = Phase::kReading;
+  Clock::time_point since = Clock::now();  // the phase, or the last byte that went out
+  std::string in;                          // at most kLongestHead
+  std::string out;                         // head and text of an answer, or a piece of a file
+  std::size_t sent = 0;                    // of `out` or of `shown`
+  Handle file;
+  std::uintmax_t file_left = 0;
+  bool keep_alive = false;
+  // Followers share one text.
+  std::shared_ptr<const std::string> shown, seen;  // on its way, and before it
+  bool events = false;
+
+  void enter(Phase next) {
+    phase = next;
+    since = Clock::now();
+  }
+  bool wants_to_send() const {
+    return phase == Phase::kSending || (phase == Phase::kFollowing && (shown || sent < out.size()));
+  }
+};
+
+}  // namespace
+
+struct HttpServer::Parts {
+  Handler handler;
+  Latest latest;
+  Handle listener;
+  std::list<Connection> connections;
+  int followers = 0;
+  const std::size_t most = most_connections();
+
+  // ---- answers
+
+  static std::string head_of(const HttpAnswer& answer, std::uintmax_t size, bool keep_alive) {
+    std::string head = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n", answer.status,
+                                   reason(answer.status), answer.type);
+    for (const auto& [name, value] : answer.headers) head += fmt::format("{}: {}\r\n", name, value);
+    if (!answer.follows) head += fmt::format("Content-Length: {}\r\n", size);
+    return head + fmt::format("Connection: {}\r\n\r\n", keep_alive ? "keep-alive" : "close");
+  }
+
+  static void refuse(Connection& c, int status) {
+    HttpAnswer answer;
+    answer.status = status;
+    answer.text = std::string(reason(status)) + "\n";
+    c.keep_alive = false;
+    send_text(c, answer, false);
+  }
+
+  static void send_text(Connection& c, const HttpAnswer& answer, bool head_only) {
+    c.out = head_of(answer, answer.text.size(), c.keep_alive);
+    if (!head_only) c.out += answer.text;
+    c.sent = 0;
+    c.enter(Phase::kSending);
+  }
+
+  // The whole file or the part that was asked for.
+  static void send_file(Connection& c, HttpAnswer answer, const HttpRequest& request) {
+    c.file.reset(::open(answer.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const off_t end = c.file.get() < 0 ? -1 : ::lseek(c.file.get(), 0, SEEK_END);
+    if (end < 0) return refuse(c, 404);
+    const auto size = static_cast<std::uintmax_t>(end);
+    ByteRange part{0, size};
+    answer.headers.emplace_back("Accept-Ranges", "bytes");
+    if (const auto range = parse_range(request.range, size)) {
+      part = *range;
+      answer.status = part.count > 0 ? 206 : 416;
+      answer.headers.emplace_back("Content-Range",
+                                  part.count > 0 ? fmt::format("bytes {}-{}/{}", part.first,
+                                                               part.first + part.count - 1, size)
+                                                 : fmt::format("bytes */{}", size));
+    }
+    ::lseek(c.file.get(), static_cast<off_t>(part.first), SEEK_SET);
+    c.out = head_of(answer, part.count, c.keep_alive);
+    c.sent = 0;
+    c.file_left = request.method == "HEAD" ? 0 : part.count;
+    c.enter(Phase::kSending);
+  }
+
+  void answer_request(Connection& c, const HttpRequest& request) {
+    HttpAnswer answer;
+    try {
+      answer = handler(request);
+    } catch (const std::exception&) {
+      answer = {};
+      answer.status = 500;
+      answer.text = "the folder cannot be read\n";
+    }
+    c.keep_alive = request.keep_alive;
+    if (!answer.file.empty()) return send_file(c, std::move(answer), request);
+    if (!answer.follows) return send_text(c, answer, request.method == "HEAD");
+    if (followers >= kMostFollowers) return refuse(c, 503);
+    ++followers;
+    c.events = true;
+    c.keep_alive = false;
+    c.out = head_of(answer, 0, false);
+    c.sent = 0;
+    c.enter(Phase::kFollowing);
+  }
+
+  // ---- reading and writing
+
+  // What has come may hold a whole head.
+  void take_request(Connection& c) {
+    const std::size_t end = c.in.find("\r\n\r\n");
+    if (end == c.in.npos) {
+      if (c.in.size() >= kLongestHead) refuse(c, 431);
+      return;
+    }
+    HttpRequest request;
+    const auto problem = parse_request(std::string_view(c.in).substr(0, end + 4), request);
+    c.in.erase(0, end + 4);
+    if (problem)
+      refuse(c, problem->status);
+    else
+      answer_request(c, request);
+  }
+
+  void receive(Connection& c) {
+    char bytes[kPiece];
+    const std::size_t room = c.phase == Phase::kReading ? kLongestHead - c.in.size() : sizeof bytes;
+    const ssize_t count = ::recv(c.socket.get(), bytes, room, 0);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count <= 0) return c.enter(Phase::kOver);
+    if (c.phase != Phase::kReading) return;  // nothing that anybody waits for
+    if (c.in.empty()) c.since = Clock::now();
+    c.in.append(bytes, static_cast<std::size_t>(count));
+    take_request(c);
+  }
+
+  // False where the other side is gone.
+  static bool write_some(Connection& c, const std::string& text) {
+    const ssize_t count =
+        ::send(c.socket.get(), text.data() + c.sent, text.size() - c.sent, MSG_NOSIGNAL);
+    if (count < 0) return errno == EAGAIN || errno == EINTR;
+    c.sent += static_cast<std::size_t>(count);
+    if (count > 0) c.since = Clock::now();
+    return true;
+  }
+
+  // The next piece of the file in `out`; false where there is none.
+  static bool next_piece(Connection& c) {
+    if (c.file_left == 0) return false;
+    c.out.resize(std::min<std::uintmax_t>(kPiece, c.file_left));
+    const ssize_t count = ::read(c.file.get(), c.out.data(), c.out.size());
+    if (count <= 0) {  // it has become shorter: the other side sees that bytes are missing
+      c.enter(Phase::kOver);
+      return true;
+    }
+    c.out.resize(static_cast<std::size_t>(count));
+    c.file_left -= static_cast<std::uintmax_t>(count);
+    c.sent = 0;
+    return true;
+  }
+
+  void send_more(Connection& c) {
+    if (!write_some(c, c.out)) return c.enter(Phase::kOver);
+    if (c.sent < c.out.size() || next_piece(c)) return;
+    c.file.reset();
+    c.out.clear();
+    if (!c.keep_alive) {
+      ::shutdown(c.socket.get(), SHUT_WR);
+      return c.enter(Phase::kClosing);
+    }
+    c.enter(Phase::kReading);
+    if (!c.in.empty()) take_request(c);
+  }
+
+  void follow(Connection& c) {
+    if (c.sent < c.out.size() && !c.shown) {
+      if (!write_some(c, c.out)) c.enter(Phase::kOver);
+      if (c.sent == c.out.size()) {
+        c.out.clear();
+        c.sent = 0;
+      }
+    } else if (c.shown) {
+      if (!write_some(c, *c.shown)) return c.enter(Phase::kOver);
+      if (c.sent == c.shown->size()) {
+        c.seen = std::move(c.shown);
+        c.sent = 0;
+      }
+    }
+  }
+
+  // ---- time
+
+  // A new text, or a sign of life, to a follower that has taken all before.
+  void tell(Connection& c) {
+    if (c.phase != Phase::kFollowing || c.shown || !c.out.empty()) return;
+    const auto now = latest();
+    if (now && now != c.seen) {
+      c.shown = now;
+    } else if (Clock::now() - c.since > kStillHere) {
+      c.out = ": still here\n\n";
+    } else {
+      return;
+    }
+    c.sent = 0;
+    c.since = Clock::now();
+  }
+
+  void check_time(Connection& c, Clock::time_point now) const {
+    const auto passed = now - c.since;
+    if (c.phase == Phase::kReading && passed > (c.in.empty() ? kForNext : kForHead))
+      c.phase = Phase::kOver;
+    if (c.phase == Phase::kClosing && passed > kForRest) c.phase = Phase::kOver;
+    if (c.wants_to_send() && passed > kForProgress) c.phase = Phase::kOver;
+  }
+
+  void remove_ended() {
+    for (auto c = connections.begin(); c != connections.end();) {
+      if (c->phase != Phase::kOver) {
+        ++c;
+        continue;
+      }
+      if (c->events) --followers;
+      c = connections.erase(c);
+    }
+  }
+
+  // ---- the loop
+
+  // Where there is no room, the one that has said nothing for longest goes.
+  void make_room() {
+    if (connections.size() < most) return;
+    auto oldest = connections.end();
+    for (auto c = connections.begin(); c != connections.end(); ++c)
+      if (c->phase == Phase::kReading && (oldest == connections.end() || c->since < oldest->since))
+        oldest = c;
+    if (oldest != connections.end()) connections.erase(oldest);
+  }
+
+  void accept_all() {
+    for (int i = 0; i < 64; ++i) {
+      make_room();
+      if (connections.size() >= most) return;
+      const int socket = ::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (socket < 0) return;
+      connections.emplace_back(socket);
+    }
+  }
+
+  void step() {
+    std::vector<pollfd> events{{listener.get(), POLLIN, 0}};
+    for (const Connection& c : connections) {
+      const bool reads = c.phase != Phase::kSending;
+      events.push_back(
+          {c.socket.get(),
+           static_cast<short>((reads ? POLLIN : 0) | (c.wants_to_send() ? POLLOUT : 0)), 0});
+    }
+    ::poll(events.data(), events.size(), kTick);
+    const auto now = Clock::now();
+    auto event = events.begin() + 1;
+    for (Connection& c : connections) {
+      const short what = (event++)->revents;
+      if (what & (POLLERR | POLLNVAL)) c.enter(Phase::kOver);
+      if (c.phase != Phase::kOver && (what & (POLLIN | POLLHUP))) receive(c);
+      if (what & POLLOUT) {
+        if (c.phase == Phase::kSending) send_more(c);
+        if (c.phase == Phase::kFollowing) follow(c);
+      }
+      tell(c);
+      check_time(c, now);
+    }
+    remove_ended();
+    if (events.front().revents & POLLIN) accept_all();
+  }
+};
+
+HttpServer::HttpServer(Handler handler, Latest latest) : parts_(std::make_unique<Parts>()) {
+  parts_->handler = std::move(handler);
+  parts_->latest = std::move(latest);
+}
+
+HttpServer::~HttpServer() = default;
+
+int HttpServer::bind(int port) {
+  Handle& listener = parts_->listener;
+  listener.reset(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const int yes = 1;
+  ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof address;
+  const bool taken = listener.get() >= 0 && ::bind(listener.get(), any, size) == 0 &&
+                     ::listen(listener.get(), 512) == 0 &&
+                     ::getsockname(listener.get(), any, &size) == 0;
+  require<IoError>(taken, "port ", port, " of 127.0.0.1 cannot be had: ", std::strerror(errno));
+  return ntohs(address.sin_port);
+}
+
+void HttpServer::serve(const std::function<bool()>& done) {
+  while (!done()) parts_->step();
+  parts_->connections.clear();
+}
+
+}  // namespace udv::cli

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Input that asks for too much.
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <chrono>
+#include <limits>
+
+#include "io/isolated.hpp"
+#include "io/toml_file.hpp"
+#include "temporary_files.hpp"
+#include "udv/io/expansion.hpp"
+#include "udv/io/file.hpp"
+#include "udv/io/safetensors.hpp"
+
+namespace udv::io {
+namespace {
+
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+std::string gzipped_zeros(std::size_t count) {
+  const std::string zeros(count, '\0');
+  std::string packed(count / 500 + 1000, '\0');
+  z_stream stream{};
+  deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zeros.data()));
+  stream.avail_in = static_cast<uInt>(zeros.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+/// The usual limit again in the end.
+struct Expansion : ::testing::Test {
+  ~Expansion() override { set_expansion_limit({}); }
+  TemporaryFolder folder;
+};
+
+TEST_F(Expansion, OfPackedFilesIsBounded) {
+  constexpr std::size_t kMany = 70 << 20;
+  const auto path = folder.write("x.csv.gz", gzipped_zeros(kMany));
+  const std::string error = folder.error_of([&] { read_bytes(path); });
+  EXPECT_NE(error.find("x.csv.gz: "), error.npos) << error;
+  EXPECT_NE(error.find("unpack to more than"), error.npos) << error;
+  EXPECT_NE(error.find("max-expand"), error.npos) << error;
+  set_expansion_limit({1 << 30, std::numeric_limits<double>::infinity()});
+  EXPECT_EQ(read_bytes(path).size(), kMany);
+  set_expansion_limit({1 << 20, 1000});
+  EXPECT_NE(folder.error_of([&] { read_bytes(path); }), "no error");
+}
+
+// ---- readers in a process of their own
+
+std::vector<Variable> crashes(const std::filesystem::path&) {
+  ::raise(SIGSEGV);
+  return {};
+}
+std::vector<Variable> takes_all_memory(const std::filesystem::path&) {
+  std::vector<std::string> all;
+  while (true) all.emplace_back(1 << 28, 'x');
+}
+std::vector<Variable> refuses(const std::filesystem::path& path) {
+  throw IoError(path.string() + ": no");
+}
+std::vector<Variable> lists_two(const std::filesystem::path&) {
+  return {{"a", {2, 3}, "double", true}, {"b", {}, "char", false}};
+}
+ComplexArray reads(const std::filesystem::path&, const Variable& variable) {
+  return {variable.shape, {{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}, {11, 12}}, true};
+}
+ComplexArray reads_too_much(const std::filesystem::path&, const Variable& variable) {
+  return {variable.shape, std::vector<std::complex<double>>(100'000), true};
+}
+ComplexArray aborts(const std::filesystem::path&, const Variable&) {
+  std::abort();
+}
+
+TEST(Isolated, ReadersGiveTheSameAnswers) {
+  const detail::VariableFormat format{lists_two, reads};
+  const auto variables = list_isolated(format, "x.mat");
+  ASSERT_EQ(variables.size(), 2u);
+  EXPECT_EQ(variables[0].name, "a");
+  EXPECT_EQ(variables[0].shape, (std::vector<Index>{2, 3}));
+  EXPECT_EQ(variables[1].type, "char");
+  EXPECT_FALSE(variables[1].is_numeric);
+  const ComplexArray array = read_isolated(format, "x.mat", variables[0]);
+  EXPECT_EQ(array.values, reads("x.mat", variables[0]).values);
+  EXPECT_TRUE(array.is_complex);
+}
+
+TEST(Isolated, ReadersThatCrashAreAnErrorOfOneLine) {
+  const TemporaryFolder folder;
+  const auto error = [&](const detail::VariableFormat& format) {
+    return folder.error_of([&] { list_isolated(format, "x.mat"); });
+  };
+  EXPECT_EQ(error({crashes, reads}),
+            "x.mat: damaged: the library that reads it crashed (Segmentation fault)");
+  EXPECT_EQ(error({refuses, reads}), "x.mat: no");
+#if !defined(__SANITIZE_ADDRESS__)
+  EXPECT_EQ(error({takes_all_memory, reads}), "x.mat: takes more memory than its size allows for");
+#endif
+  const Variable a{"a", {2, 3}, "double", true};
+  for (const auto& read : {aborts, reads_too_much}) {
+    const detail::VariableFormat format{lists_two, read};
+    const std::string problem = folder.error_of([&] { read_isolated(format, "x.mat", a); });
+    EXPECT_EQ(problem.find("x.mat: damaged"), 0u) << problem;
+  }
+}
+
+// ---- depth and number
+
+TEST(Toml, WithKeysOfTooManyPartsIsRefused) {
+  const TemporaryFolder folder;
+  std::string deep = "a";
+  for (int i = 0; i < 100'000; ++i) deep += ".a";
+  for (const std::string& text : {deep + " = 1\n", "[" + deep + "]\nx = 1\n",
+                                  "x = { " + deep + " = 1 }\n", "[[" + deep + "]]\n"}) {
+    const std::string error = folder.error_of([&] { detail::parse_toml("x.toml", text); });
+    EXPECT_EQ(error, "x.toml:1: a key of more than 100 parts found, fewer expected");
+  }
+  const std::string dots(1000, '.');
+  const auto table = detail::parse_toml("x.toml", "a = \"" + dots + "\\\"" + dots + "\" # " + dots +
+                                                      "\nb.c = '''" + dots + "\n" + dots +
+                                                      "''' \nd = '" + dots + "'\ne = [1.5, 2.5]\n");
+  EXPECT_EQ(table.size(), 4u);
+}
+
+TEST(Safetensors, OfManyTensorsAreListedInTimeThatGrowsWithThem) {
+  const TemporaryFolder folder;
+  std::vector<Tensor> tensors;
+  const std::string byte = "x";
+  for (int i = 0; i < 80'000; ++i)
+    tensors.push_back({"t" + std::to_string(i), "U8", {1}, std::string_view(byte)});
+  const auto start = steady_clock::now();
+  const auto path = folder.write("x.safetensors", safetensors_bytes(tensors, {{"by", "us"}}));
+  const SafetensorsFile file(path);
+  EXPECT_LT(steady_clock::now() - start, seconds(3));
+  ASSERT_EQ(file.tensors().size(), tensors.size());
+  EXPECT_EQ(file.tensors()[12345].name, "t12345");
+  EXPECT_EQ(file.metadata().at("by"), "us");
+}
+
+}  // namespace
+}  // namespace udv::io
