@@ -82,7 +82,7 @@ Problem completion(Entries entries) {
           " values, equally many expected");
   sort_by_rows(entries);
   const auto op = std::make_shared<EntriesOperator<double>>(entries);
-  entries.row = entries.col = {};
+  for (auto* const places : {&entries.row, &entries.col}) std::vector<std::int32_t>().swap(*places);
   Problem problem;
   problem.op = op;
   problem.b = Eigen::Map<const Vector<double>>(entries.value.data(), entries.size());

@@ -17,11 +17,12 @@ namespace fs = std::filesystem;
 constexpr const char* kProgram = R"(#!/bin/sh
 kind=$1 rank=$2 all="$*"
 while [ $# -gt 1 ]; do [ "$1" = --out ] && out=$2; shift; done
+# Before the call is told: the interrupt may come at once.
+[ "$kind" = wait ] && trap 'echo state >"$out/checkpoint.bin"; exit 130' INT
 echo "$all" >>"$out/calls.txt"
 case $kind in
   solve) echo "{\"rank\":$rank,\"seconds\":2}" >"$out/run.json" ;;
-  wait) trap 'echo state >"$out/checkpoint.bin"; exit 130' INT
-        while :; do sleep 0.01; done ;;
+  wait) while :; do sleep 0.01; done ;;
   fail) echo "no such thing"; exit 3 ;;
 esac
 )";

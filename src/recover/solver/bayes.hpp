@@ -66,7 +66,7 @@ class UDV_EXPORT BayesFit {
   /// Brings the rows up to date; the bound does not fall.
   void finish();
   /// Frees the rows, which finish() and sweep() make again from the columns.
-  void release_rows() { rows_.records = {}; }
+  void release_rows() { std::vector<Real>().swap(rows_.records); }
 
   double bound() const { return bound_; }
   Index rank() const { return rows_.width - 1; }
