@@ -332,6 +332,8 @@ TrainStop search_drop(Run& run, const ModelToPrune& what, Plan& plan) {
   if (found.rank > 0) {
     plan.pruned.rank = found.rank;
     plan.network = std::move(found.network);
+  } else {
+    plan.pruned.epochs = 0;  // the plain cut is better
   }
   return found.stop;
 }

@@ -21,15 +21,16 @@ net::Model<Real> model_of(const net::TrainResult<Real>& result, const net::Prepa
   const Index rows =
       data.training.size() + data.validation.size() + (own_test ? 0 : data.test.size());
   const double share = options.source.validation_share;
-  return {result.network,
-          data.preprocessing,
-          {{"settings", settings},
-           {"rows", std::to_string(rows)},
-           {"split_seed", std::to_string(options.source.split_seed)},
-           {"test_share", fmt::format("{}", own_test ? 0 : options.source.test_share)},
-           {"validation_share", fmt::format("{}", data.validation.size() == 0 ? 0
-                                                  : share < 0                 ? 0.1
-                                                                              : share)}}};
+  return {
+      result.network,
+      data.preprocessing,
+      {{"settings", settings},
+       {"rows", std::to_string(rows)},
+       {"split_seed", std::to_string(options.source.split_seed)},
+       {"test_share", fmt::format("{}", own_test ? 0 : options.source.test_share)},
+       {"validation_share", fmt::format("{}", data.validation.size() == 0 || result.on_all_rows ? 0
+                                              : share < 0 ? 0.1
+                                                          : share)}}};
 }
 
 template <typename Real>

@@ -123,16 +123,6 @@ double objective_after_race(const Dataset<Real>& training, const Dataset<Real>& 
 }
 
 template <typename Real>
-Dataset<Real> joined(const Dataset<Real>& a, const Dataset<Real>& b) {
-  Dataset<Real> all = a;
-  all.X.conservativeResize(a.size() + b.size(), Eigen::NoChange);
-  all.X.bottomRows(b.size()) = b.X;
-  all.Y.conservativeResize(a.size() + b.size(), Eigen::NoChange);
-  all.Y.bottomRows(b.size()) = b.Y;
-  return all;
-}
-
-template <typename Real>
 void race(Racer<Real>& racer, TrainOptions options) {
   const PreparedData<Real>& data = *racer.data;
   options.variant = racer.variant;

@@ -32,6 +32,19 @@ struct Curve {
 }  // namespace
 
 template <typename Real>
+Dataset<Real> joined(const Dataset<Real>& a, const Dataset<Real>& b) {
+  Dataset<Real> all = a;
+  all.X.conservativeResize(a.size() + b.size(), Eigen::NoChange);
+  all.X.bottomRows(b.size()) = b.X;
+  if (a.task == Task::kRegression) {
+    all.Y.conservativeResize(a.size() + b.size(), Eigen::NoChange);
+    all.Y.bottomRows(b.size()) = b.Y;
+  }
+  all.labels.insert(all.labels.end(), b.labels.begin(), b.labels.end());
+  return all;
+}
+
+template <typename Real>
 void for_each_fold(const Dataset<Real>& data, std::uint64_t seed, const FoldVisit<Real>& visit) {
   const std::vector<Index> folds = folds_of(data, seed);
   for (Index fold = 0; fold < kFolds; ++fold) {
@@ -74,6 +87,8 @@ CrossValidation cross_validate(const Dataset<Real>& training, const TrainOptions
   return found;
 }
 
+template Dataset<float> joined(const Dataset<float>&, const Dataset<float>&);
+template Dataset<double> joined(const Dataset<double>&, const Dataset<double>&);
 template void for_each_fold(const Dataset<float>&, std::uint64_t, const FoldVisit<float>&);
 template void for_each_fold(const Dataset<double>&, std::uint64_t, const FoldVisit<double>&);
 template CrossValidation cross_validate(const Dataset<float>&, const TrainOptions&,

@@ -15,6 +15,10 @@ struct CrossValidation {
   double temperature = 1;  ///< geometric mean over the folds
 };
 
+/// The rows of both, one after the other.
+template <typename Real>
+Dataset<Real> joined(const Dataset<Real>& a, const Dataset<Real>& b);
+
 /// Calls `visit` with the rows outside and inside of every fold in turn; the seed fixes the folds,
 /// in which every class has its share.
 template <typename Real>

@@ -392,10 +392,12 @@ void fit_target(const io::TextTable& table, const std::vector<Index>& training,
     how.outputs = static_cast<Index>(how.classes.size());
     return;
   }
-  const ColumnFacts facts = facts_of(table, first);
-  if (facts.kind == ColumnKind::kNumber) {
-    how.target_style = facts.style;
-    note_reading(table, first, facts, notes);
+  for (const std::string& name : names) {
+    const Index column = table.find(name);
+    const ColumnFacts facts = facts_of(table, column);
+    if (facts.kind != ColumnKind::kNumber) continue;  // said where the target is read
+    if (how.target_style.empty()) how.target_style = facts.style;
+    note_reading(table, column, facts, notes);
   }
   how.targets = fit_targets(options.target_scaling, options.target_transform == "log",
                             raw_targets(table, how, training));

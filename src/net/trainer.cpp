@@ -106,6 +106,7 @@ class Trainer {
  private:
   bool paper() const { return options_.is_paper(); }
   bool validated() const { return validation_.size() > 0; }
+  bool keeps_last() const { return options_.is_strong() || options_.keep_last; }
   Index evaluation_rows() const {
     return std::min(kScorePiece, std::max(validation_.size(), test_.size()));
   }
@@ -161,7 +162,7 @@ class Trainer {
   bool finished() const {
     if (paper()) return state_.epoch >= options_.epochs;
     const Index step = state_.optimizer.steps;
-    const bool early = validated() && !options_.is_strong() && has_ended(step, state_.best_step);
+    const bool early = validated() && !keeps_last() && has_ended(step, state_.best_step);
     return step >= steps_ || early;
   }
 
@@ -307,7 +308,7 @@ class Trainer {
 
   // Ties go to the later one. Who wants the strongest low rank needs the last steps.
   void note_best(double objective) {
-    if (!(objective <= state_.best_objective) && !options_.is_strong()) return;
+    if (!(objective <= state_.best_objective) && !keeps_last()) return;
     state_.best_objective = objective;
     state_.best_step = state_.optimizer.steps;
     state_.best = *options_.average ? state_.average : network_.parameters();
@@ -524,6 +525,32 @@ Rotation<Real> chosen_directions(const Rotation<Real>& all, const Dataset<Real>&
   return by_all < limit ? all : few;
 }
 
+// A linear head on a few directions does not overfit: it learns to the end, and a handful of
+// validation rows does not stop it.
+constexpr Index kSafeSteps = 2000;
+bool is_safe(const TrainOptions& options, Index directions, Index rows) {
+  constexpr Index kRowsPerDirection = 10;
+  return !variant_named(options.variant).has(LayerKind::kRelu) && !options.is_strong() &&
+         kRowsPerDirection * directions <= rows;
+}
+
+// Where the validation part decides nothing but the temperature, its rows are worth more in the
+// training. `first` was trained without them.
+template <typename Real>
+TrainResult<Real> train_on_all(const Dataset<Real>& training, const Dataset<Real>& validation,
+                               const Dataset<Real>& test, const TrainOptions& options,
+                               const TrainResult<Real>& first, const TrainHooks<Real>& hooks) {
+  TrainResult<Real> result =
+      train(joined(training, validation), training.subset({}), test, options, hooks);
+  apply_temperature(result.network, first.temperature);
+  result.temperature = first.temperature;
+  result.validation = first.validation;
+  result.best_step = first.best_step;
+  result.on_all_rows = true;
+  result.test_loss = evaluate(result.network, test).loss;
+  return result;
+}
+
 }  // namespace
 
 template <typename Real>
@@ -539,8 +566,16 @@ TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& vali
       rotation = chosen_directions(all, training, validation, used);
   if (options.moments == "auto" && !used.is_strong() && rotation.size() == all.size())
     used.moments = "tensor";
-  TrainResult<Real> result = train_here(rotation.turned(training), rotation.turned(validation),
-                                        rotation.turned(test), used, chosen, hooks);
+  const bool safe = is_safe(used, rotation.size(), training.size());
+  if (safe) {
+    used.keep_last = true;
+    if (!chosen && used.epochs == 0) used.max_steps = kSafeSteps;
+  }
+  const bool twice = safe && !chosen && used.epochs == 0 && validation.size() > 0;
+  TrainResult<Real> result =
+      train_here(rotation.turned(training), rotation.turned(validation), rotation.turned(test),
+                 used, chosen, twice ? TrainHooks<Real>{} : hooks);
+  if (twice) return train_on_all(training, validation, test, options, result, hooks);
   result.network = rotation.turned_back(result.network);
   return result;
 }

@@ -89,6 +89,15 @@ TEST_F(Tables, KnowDecimalCommasByZerosAndSemicolons) {
   EXPECT_EQ(fit("a,b,y\n\"1,250\",1,1\n\"2,125\",2,2\n").columns[0].style, "thousands");
 }
 
+TEST_F(Tables, ReadSeveralTargetsOfDifferentStyles) {
+  table_.emplace(folder_.write("s.csv", "a,u,v\n1,1.5,\"2,000\"\n2,2.5,\"3,000\"\n"));
+  TableOptions options;
+  options.target = "u,v";
+  const Preprocessing how = fit_table(*table_, {0, 1}, options, notes_);
+  EXPECT_NEAR(how.targets.offset(0), 2, 1e-12);
+  EXPECT_NEAR(how.targets.offset(1), 2500, 1e-12);
+}
+
 TEST_F(Tables, KeepQuotedLineBreaksInOneField) {
   const Preprocessing how = fit("a,b,y\n\"x\ny\",1,2\n\"z, z\",2,3\n\"x\ny\",5,1\n");
   EXPECT_EQ(table_->rows(), 3);

@@ -52,6 +52,7 @@ struct UDV_EXPORT TrainOptions {
   std::string metric = "auto";       ///< what the validation part is judged by
   std::string low_rank = "default";  ///< bias to low rank: default or strong
   Index max_steps = 0;               ///< 0: auto
+  bool keep_last = false;  ///< the last weights are kept, whatever the validation part says
   /// Second moments of relative steps: of each entry, shared by neurons (feature) or by a whole
   /// matrix (tensor); auto: entry, with the strong bias to low rank feature.
   std::string moments = "auto";
@@ -151,8 +152,9 @@ struct TrainResult {
   Index steps = 0;
   Index best_step = 0;  ///< whose averaged weights were kept
   double validation = std::numeric_limits<double>::quiet_NaN();  ///< their objective; nan: none
-  Index folds = 0;         ///< of the cross-validation that found it; 0: a validation part, or none
-  double temperature = 1;  ///< that the outputs were divided by, found on the validation part
+  Index folds = 0;  ///< of the cross-validation that found it; 0: a validation part, or none
+  bool on_all_rows = false;  ///< the validation part was trained on in the end
+  double temperature = 1;    ///< that the outputs were divided by, found on the validation part
 };
 
 /// Throws InvalidArgument that starts with `name` where data and options cannot make a run.
