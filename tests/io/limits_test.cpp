@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include <chrono>
+#include <csignal>
+#include <ctime>
 #include <limits>
 
 #include "io/isolated.hpp"
@@ -15,9 +16,6 @@
 
 namespace udv::io {
 namespace {
-
-using std::chrono::seconds;
-using std::chrono::steady_clock;
 
 std::string gzipped_zeros(std::size_t count) {
   const std::string zeros(count, '\0');
@@ -135,10 +133,10 @@ TEST(Safetensors, OfManyTensorsAreListedInTimeThatGrowsWithThem) {
   const std::string byte = "x";
   for (int i = 0; i < 80'000; ++i)
     tensors.push_back({"t" + std::to_string(i), "U8", {1}, std::string_view(byte)});
-  const auto start = steady_clock::now();
+  const std::clock_t start = std::clock();  // of this process: others may keep it waiting
   const auto path = folder.write("x.safetensors", safetensors_bytes(tensors, {{"by", "us"}}));
   const SafetensorsFile file(path);
-  EXPECT_LT(steady_clock::now() - start, seconds(3));
+  EXPECT_LT(std::clock() - start, 3 * CLOCKS_PER_SEC);
   ASSERT_EQ(file.tensors().size(), tensors.size());
   EXPECT_EQ(file.tensors()[12345].name, "t12345");
   EXPECT_EQ(file.metadata().at("by"), "us");
