@@ -127,6 +127,15 @@ TEST(Toml, WithKeysOfTooManyPartsIsRefused) {
   EXPECT_EQ(table.size(), 4u);
 }
 
+TEST(Toml, WithControlCharactersIsRefused) {
+  const TemporaryFolder folder;
+  for (const char c : {'\0', '\v', '\f', '\x7f'}) {
+    const std::string text = std::string("a = 1\n[") + c + "b]\nc = 2\n";
+    const std::string error = folder.error_of([&] { detail::parse_toml("x.toml", text); });
+    EXPECT_EQ(error.find("x.toml:2: a control character"), 0u) << error;
+  }
+}
+
 TEST(Safetensors, OfManyTensorsAreListedInTimeThatGrowsWithThem) {
   const TemporaryFolder folder;
   std::vector<Tensor> tensors;
