@@ -89,10 +89,16 @@ void require_place_for_file(const fs::path& path) {
                    ": a folder or device found, a regular file or a new name expected");
 }
 
+Stream no_stream() {
+  return {nullptr, &std::fclose};
+}
+
 /// What was written of the file goes; where the disk is full, the message says what it lacks.
-[[noreturn]] void fail_to_write(const fs::path& file, std::uintmax_t size, const fs::path& named) {
+[[noreturn]] void fail_to_write(Stream stream, const fs::path& file, std::uintmax_t size,
+                                const fs::path& named) {
   const int why = errno;
   std::error_code ignored;
+  stream.reset();  // an open file keeps its space
   fs::remove(file, ignored);
   std::string text =
       message(named.string(), ": writing ", size, " bytes failed: ", std::strerror(why));
@@ -106,8 +112,8 @@ void write_stream(const fs::path& file, std::string_view bytes, const fs::path& 
   Stream stream = open_stream(file, "wbx", named);
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size() &&
                        std::fflush(stream.get()) == 0;
-  if (!written) fail_to_write(file, bytes.size(), named);
-  if (std::fclose(stream.release()) != 0) fail_to_write(file, bytes.size(), named);
+  if (!written) fail_to_write(std::move(stream), file, bytes.size(), named);
+  if (std::fclose(stream.release()) != 0) fail_to_write(no_stream(), file, bytes.size(), named);
 }
 
 }  // namespace
@@ -162,12 +168,12 @@ AtomicFile::~AtomicFile() = default;
 void AtomicFile::append(std::string_view bytes) {
   parts_->size += bytes.size();
   if (std::fwrite(bytes.data(), 1, bytes.size(), parts_->stream.get()) != bytes.size())
-    fail_to_write(parts_->temporary.path, parts_->size, parts_->named);
+    fail_to_write(std::move(parts_->stream), parts_->temporary.path, parts_->size, parts_->named);
 }
 
 void AtomicFile::finish() {
   if (std::fclose(parts_->stream.release()) != 0)
-    fail_to_write(parts_->temporary.path, parts_->size, parts_->named);
+    fail_to_write(no_stream(), parts_->temporary.path, parts_->size, parts_->named);
   std::error_code error;
   fs::rename(parts_->temporary.path, parts_->path, error);
   require<IoError>(!error, parts_->named.string(), ": cannot be written: ", error.message());

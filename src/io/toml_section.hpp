@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <toml++/toml.h>
-
 #include <limits>
 #include <map>
 #include <optional>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/toml.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv::io::detail {

@@ -34,7 +34,8 @@ bool run_method(const Planted& planted, DemoRun& one, Session& session,
                 const std::function<void()>& started) {
   OptionTable table;
   describe(table, one.options);
-  Run run(session, "demo", table.config(), table.fingerprint(), one.name);
+  // A demonstration that is resumed solves again what it has finished: it takes a moment.
+  Run run(session, "demo", table.config(), table.fingerprint(), one.name, "run.json");
   started();
   one.recovery = solve(run, completion(planted.entries), one.options);
   if (one.recovery.stop_reason == StopReason::kInterrupted) return false;

@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kNamesShown = 3;
-constexpr double kReserve = 1.1;  // of the last checkpoint
+// A checkpoint grows with the history of its run: twice the last one, and some more.
+constexpr std::size_t kMoreReserve = 1 << 20;
 
 // "a.csv, b.csv, c.csv and 7 more"
 std::string some_of(const std::vector<std::string>& names) {
@@ -34,11 +35,15 @@ std::string some_of(const std::vector<std::string>& names) {
   throw OptionError("out", folder.string() + " " + what);
 }
 
-// Space that nobody else gets. Not having it is no reason to stop.
+// Space that nobody else gets: as much as can be had of this, but not less than half of it. Not
+// having it is no reason to stop.
 void set_aside(const fs::path& file, std::size_t bytes) {
   const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (handle < 0) return;
-  if (::fallocate(handle, 0, 0, static_cast<off_t>(bytes)) != 0) ::unlink(file.c_str());
+  const auto take = [&](std::size_t size) {
+    return ::fallocate(handle, 0, 0, static_cast<off_t>(size)) == 0;
+  };
+  if (!take(bytes) && !take(bytes / 4 * 3) && !take(bytes / 2)) ::unlink(file.c_str());
   ::close(handle);
 }
 
@@ -109,7 +114,7 @@ void RunFolder::save_checkpoint(std::string_view bytes) {
     io::write_atomically(checkpoint(), bytes);
   }
   keeps_checkpoint_ = true;
-  set_aside(reserve(), static_cast<std::size_t>(kReserve * static_cast<double>(bytes.size())));
+  set_aside(reserve(), 2 * bytes.size() + kMoreReserve);
 }
 
 fs::path RunFolder::growing_file(const std::string& name) {

@@ -176,6 +176,10 @@ def main():
          envelope=b"\4" + struct.pack("<I", 1) + text("0.1.0") + text("train") + text("seed 0") + text("state"))
     head, element, packed_element = mat()
     save("mat", plain=head + element, packed=head + packed_element, cut=head + element[:-9], lie=head + struct.pack("<II", 14, 1 << 31))
+    get = b"GET /0123/files/a%20b?x HTTP/1.1\r\nHost: 127.0.0.1:80\r\nRange: bytes=1-2\r\nConnection: close\r\n\r\n"
+    save("http", get=get, cut=get[:-2], range=b"bytes=-5", long=get.replace(b"files", b"f" * 3000), body=get[:-2] + b"Content-Length: 3\r\n\r\n")
+    save("toml", table=b"[optics]\nna = 0.1\nlist = [1, 2.5, 'x']\na.b.c = { d = true }\n", text=b"a = \"\"\"x\n. . .\"\"\"\nb = 1979-05-27\n",
+         dots=b"a" + b".a" * 200 + b" = 1\n", cut=b"a = [")
     picture = png()
     save("png", whole=picture, cut=picture[:-12], large=picture[:16] + b"\x7f\xff\xff\xff" * 2 + picture[24:])
 
