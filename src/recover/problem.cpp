@@ -99,10 +99,12 @@ Entries entries_of(const Problem& completion) {
   const auto size = static_cast<size_t>(completion.b.size());
   entries.row.reserve(size);
   entries.col.reserve(size);
-  op->visit_entries([&](Index i, Index j) {
-    entries.row.push_back(static_cast<std::int32_t>(i));
-    entries.col.push_back(static_cast<std::int32_t>(j));
-  });
+  const SparseLines rows = op->by_row();  // in the order of the measurements
+  for (Index i = 0; i < rows.count; ++i)
+    for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
+      entries.row.push_back(static_cast<std::int32_t>(i));
+      entries.col.push_back(rows.other[s]);
+    }
   entries.value.assign(completion.b.begin(), completion.b.end());
   return entries;
 }

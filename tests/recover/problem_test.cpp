@@ -41,6 +41,10 @@ TEST(Completion, GivesItsEntriesBackRowByRow) {
   EXPECT_EQ(back.row, (std::vector<std::int32_t>{0, 1, 1}));
   EXPECT_EQ(back.col, (std::vector<std::int32_t>{1, 0, 2}));
   EXPECT_EQ(back.value, (std::vector<double>{8, 9, 7}));
+  const Entries half = entries_of(completion(Entries{2, 2, true, {0, 0}, {1, 0}, {5, 6}}));
+  EXPECT_TRUE(half.symmetric);
+  EXPECT_EQ(half.col, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(half.value, (std::vector<double>{6, 5}));
   Entries weighted = given;
   weighted.weight = {1, 2, 3};
   EXPECT_THROW(entries_of(completion(weighted)), InvalidArgument);
