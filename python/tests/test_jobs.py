@@ -149,6 +149,15 @@ def test_prune_and_export(rng, tmp_path):
         model.prune()
 
 
+def test_a_folder_with_a_run_is_not_overwritten_unasked(holes, tmp_path):
+    udv.complete(holes, out=tmp_path / "run", seed=1)
+    with pytest.raises(ValueError, match="finished run.*force"):
+        udv.complete(holes, out=tmp_path / "run", seed=2)
+    assert udv.read_run(tmp_path / "run")["seed"] == 1
+    udv.complete(holes, out=tmp_path / "run", seed=2, force=True)
+    assert udv.read_run(tmp_path / "run")["seed"] == 2
+
+
 def test_runs_on_disk(holes, tmp_path):
     answer = udv.complete(holes, out=tmp_path / "run")
     assert answer.folder == str(tmp_path / "run")

@@ -45,10 +45,10 @@ class KeyCheck {
     ++at_;
     require<IoError>(static_cast<unsigned char>(c) < 0x80, path_, ":", line_,
                      ": a letter beyond ASCII found outside of quotes");
-    if (c == '[' && nesting_ == 0 && at_line_start_) check_header();
+    if (c == '[' && nesting_ == 0 && last_ == '\n') check_header();
     if (c == '[' || c == '{') ++nesting_;
     if (c == ']' || c == '}') nesting_ = std::max(0, nesting_ - 1);
-    if (c != ' ' && c != '\t') at_line_start_ = c == '\n';
+    if (c != ' ' && c != '\t' && c != '\r') last_ = c;
     if (c == '\n') ++line_;
     if (c == '\n' || c == '=' || c == ',' || c == '{' || c == '[') dots_ = 0;
     if (c != '.') return;
@@ -69,7 +69,9 @@ class KeyCheck {
   void skip_string(char quote) {
     const std::string three(3, quote);
     const bool is_long = text_.substr(at_, 3) == three;
-    at_line_start_ = false;
+    require<IoError>(std::string_view("\n=,[{.").find(last_) != std::string_view::npos, path_, ":",
+                     line_, ": a quote found where no text can start");
+    last_ = quote;
     at_ += is_long ? 3 : 1;
     while (at_ < text_.size()) {
       if (text_[at_] == '\n') {
@@ -92,7 +94,7 @@ class KeyCheck {
   std::size_t at_ = 0;
   long line_ = 1;
   int dots_ = 0, nesting_ = 0;
-  bool at_line_start_ = true;
+  char last_ = '\n';  // but for blanks
 };
 
 }  // namespace
