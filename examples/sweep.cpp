@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two variants and two learning rates, three seeds each; a second call has nothing left to do.
+// Two variants and two learning rates, three seeds each; a second call resumes: nothing is left to
+// do.
 #include <fstream>
 #include <iostream>
 #include <udv/udv.hpp>
@@ -13,7 +14,7 @@ int main() {
   std::ofstream("spec.toml") << "data = 'table.csv'\ntarget = 'y'\nepochs = 5\nseeds = 3\n"
                              << "variants = ['UDV', 'UV']\nlearning-rates = [1e-3, 1e-2]\n";
 
-  udv::jobs::Session session({.out = "run"});
+  udv::jobs::Session session({.out = "run", .resume = true});
   for (int call = 0; call < 2; ++call) {
     const auto result = udv::jobs::sweep({"spec.toml"}, session);
     std::cout << result.cells << " cells, " << result.trained << " trained\n";

@@ -118,7 +118,7 @@ TEST_F(AdapterCommands, FlagsThatDoNotGoTogetherAreRefused) {
         "prune native --compact", "prune native --ratio 2", "export native --compact"})
     EXPECT_EQ(cli_.run(std::string(command) + " --out out").code, 2) << command;
   cli_.write("other.safetensors", "no tensors");
-  EXPECT_EQ(cli_.run("prune other.safetensors --ratio 0.5 --out out").code, 2);
+  EXPECT_EQ(cli_.run("prune other.safetensors --ratio 0.5 --out out").code, 3);
 }
 
 TEST_F(AdapterCommands, BadAdaptersAreRefused) {

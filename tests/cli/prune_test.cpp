@@ -87,7 +87,7 @@ TEST_F(PruneCommand, CutsSeveralHiddenLayers) {
                      "--quiet")
                 .code,
             0);
-  const std::string deep = "prune d --out out --quiet --data data.csv ";
+  const std::string deep = "prune d --out out --force --quiet --data data.csv ";
   ASSERT_EQ(cli_.run(deep + "--max-drop 20% --finetune 2 --curve").code, 0);
   const Json run = cli_.run_json();
   EXPECT_LT(run["neurons"]["after"], 36);
