@@ -151,9 +151,9 @@ void report_outliers(Run& run, const CompleteTask& task, const Recovery& recover
     io::write_atomically(run.folder().file("outliers.csv"), outliers_csv(data, names, recovery));
 }
 
-// Throws where the settings make no sense for this task.
-void check_task(CompleteTask& task, const CompleteOptions& options) {
-  check_entries(task.data.entries, options);
+// Throws where the settings make no sense for this task. Without a folder the solve says it itself.
+void check_task(CompleteTask& task, const CompleteOptions& options, bool has_folder) {
+  if (has_folder) check_entries(task.data.entries, options);
   if (options.folds > task.data.entries.size())
     throw OptionError("folds", fmt::format("{} found, at most {} expected: one for each entry",
                                            options.folds, task.data.entries.size()));
@@ -163,9 +163,11 @@ CompleteResult complete_task(CompleteTask task, CompleteOptions options, Session
   options.method.seed = session.seed();
   check_center(task, options.method.center);
   OptionTable table;
-  describe(table, task.names);
-  describe(table, options);
-  check_task(task, options);
+  if (session.has_folder()) {  // what is to be written, and checkpoints are held against
+    describe(table, task.names);
+    describe(table, options);
+  }
+  check_task(task, options, session.has_folder());
   check_output(task.output, task.data.entries.rows, task.data.entries.cols);
   for (const std::string& notice : task.notices) session.notice(notice);
   Run run(session, "complete", table.config(), table.fingerprint());

@@ -54,7 +54,8 @@ TEST(TrainDefaults, TakeTheLogarithmOfATargetWhereThatIsBetter) {
   const std::string train = "train data.csv --target price --max-steps 300 --out ";
   const Outcome outcome = cli.run(train + "out");
   ASSERT_EQ(outcome.code, 0) << outcome;
-  EXPECT_NE(outcome.out.find("its logarithm, below the 90 % quantile, is better"), std::string::npos)
+  EXPECT_NE(outcome.out.find("its logarithm, below the 90 % quantile, is better"),
+            std::string::npos)
       << outcome;
   EXPECT_EQ(cli.run_json()["target_transform"], "log");
   EXPECT_GT(cli.run_json()["test_r2"], 0.9);

@@ -37,8 +37,8 @@ struct PruneOptions {
   net::PruneBudget budget;
   double ratio = 0;     ///< parameters after / before at most
   double max_loss = 0;  ///< adapters, tensors: predicted increase of the loss at most
-  /// Training after pruning; the seed is that of the session. Epochs below 0: auto, some where a drop
-  /// is asked for and whole neurons go.
+  /// Training after pruning; the seed is that of the session. Epochs below 0: auto, some where a
+  /// drop is asked for and whole neurons go.
   net::RetrainOptions finetune{.epochs = -1};
   bool curve = false;     ///< quality against neurons kept
   bool baseline = false;  ///< train a network of the small size from scratch, to compare
