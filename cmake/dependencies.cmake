@@ -16,7 +16,9 @@ find_package(ZLIB REQUIRED)
 find_package(tomlplusplus REQUIRED)
 if(UDV_BUILD_CLI)
   find_package(CLI11 REQUIRED)
-  pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
+endif()
+if(UDV_BUILD_CLI AND UDV_BUILD_TESTS)
+  pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)  # a client for the server of `udv watch`
 endif()
 
 find_program(UDV_CCACHE ccache)

@@ -71,9 +71,9 @@ def check_raw(udv, node, folder, header, rows, target, extra):
     """One graph from raw columns: predictions, labels and probabilities are those of udv predict."""
     with open(folder / "t.csv", "w", newline="") as file:
         csv.writer(file).writerows([header] + rows)
-    run(udv, "train", folder / "t.csv", "--target", target, *extra, "--quiet", "--out", folder / "rm")
-    run(udv, "predict", folder / "rm", folder / "t.csv", "--quiet", "--out", folder / "rp")
-    run(udv, "export", folder / "rm", "--to", "onnx", "--quiet", "--out", folder / "re")
+    run(udv, "train", folder / "t.csv", "--target", target, *extra, "--quiet", "--force", "--out", folder / "rm")
+    run(udv, "predict", folder / "rm", folder / "t.csv", "--quiet", "--force", "--out", folder / "rp")
+    run(udv, "export", folder / "rm", "--to", "onnx", "--quiet", "--force", "--out", folder / "re")
     model = onnx.load(folder / "re/model.onnx")
     onnx.checker.check_model(model, full_check=True)
     inputs = {i.name: "string" if i.type.tensor_type.elem_type == onnx.TensorProto.STRING else "float32"
@@ -121,9 +121,9 @@ def main():
                 np.save(folder / "x.npy", X)
                 np.save(folder / "y.npy", y)
                 run(udv, "train", folder / "x.npy", "--targets", folder / "y.npy", "--scaling", "minmax",
-                    "--variant", variant, *bias, "--epochs", 5, "--quiet", "--out", folder / "m")
-                run(udv, "predict", folder / "m", folder / "x.npy", "--quiet", "--out", folder / "p")
-                run(udv, "export", folder / "m", "--to", "onnx", "--quiet", "--out", folder / "e")
+                    "--variant", variant, *bias, "--epochs", 5, "--quiet", "--force", "--out", folder / "m")
+                run(udv, "predict", folder / "m", folder / "x.npy", "--quiet", "--force", "--out", folder / "p")
+                run(udv, "export", folder / "m", "--to", "onnx", "--quiet", "--force", "--out", folder / "e")
                 ours = predictions(folder / "p/predictions.csv")
                 others = {"ONNX Runtime": by_onnx(folder, folder / "e/model.onnx", X, node)}
                 if variant == "UDV" and not bias:
