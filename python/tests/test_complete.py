@@ -180,3 +180,9 @@ def test_arrays_are_views(holes):
 def test_limited_run_warns(holes, rng):
     with pytest.warns(udv.ConvergenceWarning, match="iteration_limit|short of its goal"):
         udv.complete(holes, polish="off", max_iterations=3)
+
+
+def test_shapes_of_rank_zero():
+    answer = udv.complete(np.random.default_rng(0).standard_normal((30, 20)))
+    assert answer.rank == 0
+    assert answer.V.shape == (20, 0) and answer.matrix().shape == (30, 20)

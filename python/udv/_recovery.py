@@ -60,7 +60,7 @@ class Recovery:
 
     U = property(lambda self: self._answer.U)
     d = property(lambda self: self._answer.d)
-    V = property(lambda self: self._answer.V if self._answer.V.size else self._answer.U)
+    V = property(lambda self: self._answer.V if len(self._answer.V) else self._answer.U)
     rank = property(lambda self: self._answer.rank)
     spectrum = property(lambda self: self.facts["spectrum"])
     noise = property(lambda self: self.facts["noise"])

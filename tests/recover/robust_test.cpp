@@ -121,6 +121,22 @@ Contaminated with_uneven_noise(NoiseKind kind) {
   return data;
 }
 
+// A dead channel: its zeros are fitted exactly and say nothing of the noise.
+TEST(FindOutliers, IgnoresLinesOfZeros) {
+  Contaminated data(false, 0.05, 0.01, 7);
+  Entries& entries = data.planted.entries;
+  std::vector<Index> wrong;
+  for (const Index t : data.wrong)
+    if (entries.row[static_cast<size_t>(t)] % 2 == 0) wrong.push_back(t);
+  for (size_t t = 0; t < entries.value.size(); ++t)
+    if (entries.row[t] % 2 == 1) entries.value[t] = 0;
+  const Outliers<double> found = find_outliers<double>(data.op(), data.b(), {});
+  EXPECT_EQ(found.fit.rank(), 2);
+  EXPECT_LT(std::abs(static_cast<double>(found.entries.size()) - static_cast<double>(wrong.size())),
+            5);
+  for (const Index t : found.entries) EXPECT_EQ(entries.row[static_cast<size_t>(t)] % 2, 0);
+}
+
 TEST(FindOutliers, SeesNoiseOfDifferentSize) {
   for (const NoiseKind kind : {NoiseKind::kByRow, NoiseKind::kBySignal}) {
     const Contaminated data = with_uneven_noise(kind);

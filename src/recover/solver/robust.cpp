@@ -30,6 +30,27 @@ constexpr double kSmallGain = 0.01;
 constexpr double kUnusual = 10;  // times the median of its row and column
 constexpr double kUnusualShare = 5e-4;
 
+// Entries in lines that have more than zeros. The others are fitted exactly by any fit, whatever
+// the noise elsewhere, and would make it look smaller than it is.
+template <typename Scalar>
+std::vector<Index> entries_in_live_lines(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b,
+                                         const std::vector<Index>& among) {
+  std::vector<char> rows(static_cast<size_t>(op.rows())), cols(static_cast<size_t>(op.cols()));
+  const auto places = op.places(among);
+  for (size_t n = 0; n < among.size(); ++n) {
+    if (b(among[n]) == 0) continue;
+    const auto [i, j] = places[n];
+    rows[static_cast<size_t>(i)] = cols[static_cast<size_t>(j)] = 1;
+    if (op.symmetric()) rows[static_cast<size_t>(j)] = cols[static_cast<size_t>(i)] = 1;
+  }
+  std::vector<Index> live;
+  for (size_t n = 0; n < among.size(); ++n) {
+    const auto [i, j] = places[n];
+    if (rows[static_cast<size_t>(i)] && cols[static_cast<size_t>(j)]) live.push_back(among[n]);
+  }
+  return live;
+}
+
 // b / sigma and A / sigma, entry by entry.
 template <typename Scalar>
 std::pair<EntriesOperator<Scalar>, Reals<Scalar>> in_units_of_noise(
@@ -255,12 +276,14 @@ class OutlierSearch {
     const Outliers<Scalar> none = next;
     Outliers<Scalar> best = none;
     double lowest = std::numeric_limits<double>::infinity();
+    const auto size = static_cast<size_t>(b_.size());  // errors are a minority
     for (int round = 0; round < kWalks && next.fit.rank() > 0; ++round) {
       const std::vector<Index> before = std::move(next.entries);
       next.entries = clean(robust, next.fit, next.sigma);
       if (!equal_noise) next.start = next.fit;
-      if (next.entries.empty()) best = none;
-      if (next.entries.empty() || next.entries == before) break;
+      const bool believable = !next.entries.empty() && 2 * next.entries.size() < size;
+      if (!believable) best = none;
+      if (!believable || next.entries == before) break;
       const double score = walk_without(robust, next);
       if (score >= lowest) break;
       lowest = score;
@@ -315,10 +338,10 @@ std::pair<Reals<Scalar>, Reals<Scalar>> medians_of_lines(const EntriesOperator<S
 template <typename Scalar>
 Outliers<Scalar> find_outliers(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b,
                                const RankWalkOptions& options, const FitMonitor& monitor) {
-  const std::vector<Index> used = kept_entries(op, {});
-  if (static_cast<Index>(used.size()) == b.size())
+  const std::vector<Index> used = entries_in_live_lines(op, b, kept_entries(op, {}));
+  if (used.empty() || static_cast<Index>(used.size()) == b.size())
     return OutlierSearch<Scalar>(op, b, options, monitor).run();
-  // Entries of weight 0 say nothing: they are neither noise nor errors.
+  // Entries of weight 0 and lines of zeros say nothing: they are neither noise nor errors.
   Outliers<Scalar> found = find_outliers<Scalar>(op.restricted(used), b(used), options, monitor);
   for (Index& entry : found.entries) entry = used[static_cast<size_t>(entry)];
   if (found.noise.kind != NoiseKind::kEqual) {
