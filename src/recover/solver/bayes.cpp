@@ -114,12 +114,16 @@ void BayesFit<Real>::weigh() {
 template <typename Real>
 Vector<double> BayesFit<Real>::counts(const BayesEntries<Real>& entries, Index lines) const {
   const Vector<double>& root = op_->root_weights();
-  Vector<double> count = Vector<double>::Zero(lines);
+  Vector<double> count = Vector<double>::Zero(lines), largest = Vector<double>::Zero(lines);
   for (const SparseLines& tile : entries.tiles)
     for (Index i = 0; i < lines; ++i)
-      for (auto s = tile.first[i]; s < tile.first[i + 1]; ++s)
-        count(i) += root.size() == 0 || root(tile.entry[s]) > 0 ? 1 : 0;
-  return count;
+      for (auto s = tile.first[i]; s < tile.first[i + 1]; ++s) {
+        if (root.size() > 0 && !(root(tile.entry[s]) > 0)) continue;
+        count(i) += 1;
+        largest(i) = std::max(largest(i), static_cast<double>(std::abs(value_[tile.entry[s]])));
+      }
+  // Lines of zeros have no noise to be learned: the levels of the others are what matters.
+  return (largest.array() > 0).select(count, 0.0);
 }
 
 template <typename Real>
