@@ -114,24 +114,16 @@ TEST(Interrupt, SaysHowToGoOn) {
   EXPECT_EQ(outcome.out, "");
 }
 
-TEST(Interrupt, ByTermDoesTheSame) {
-  const Cli cli;
-  cli.write("data.csv", triplets(noisy().entries));
-  const auto process = cli.start("complete data.csv --out out");
-  process->catches(SIGTERM);
-  process->send(SIGTERM);
-  EXPECT_EQ(process->wait().code, 130);
-  EXPECT_TRUE(cli.exists("out/checkpoint.bin"));
-}
-
-TEST(Interrupt, ByHangupDoesTheSame) {
-  const Cli cli;
-  cli.write("data.csv", triplets(noisy().entries));
-  const auto process = cli.start("complete data.csv --out out");
-  process->catches(SIGHUP);
-  process->send(SIGHUP);
-  EXPECT_EQ(process->wait().code, 130);
-  EXPECT_TRUE(cli.exists("out/checkpoint.bin"));
+TEST(Interrupt, ByTermOrHangupDoesTheSame) {
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const Cli cli;
+    cli.write("data.csv", triplets(noisy().entries));
+    const auto process = cli.start("complete data.csv --out out");
+    process->catches(signal);
+    process->send(signal);
+    EXPECT_EQ(process->wait().code, 130) << signal;
+    EXPECT_TRUE(cli.exists("out/checkpoint.bin")) << signal;
+  }
 }
 
 TEST(Interrupt, ByTwoSignalsEndsAtOnce) {
