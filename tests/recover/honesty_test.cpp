@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace udv::testing {
 namespace {
 
@@ -20,6 +22,19 @@ TEST_P(HonestyLaw, NothingIsClaimedThatTheDataDoNotSay) {
   }
   EXPECT_GT(exact, 0);
   EXPECT_LE(static_cast<double>(different), 1e-3 * static_cast<double>(entries));
+}
+
+// Each of the two blocks is fitted exactly without the entries that join them, and the larger block
+// without the smaller one: nothing contradicts these entries, so they are no gross errors.
+TEST(Honesty, EntriesThatNothingContradictsAreNoErrors) {
+  constexpr int kBlocks = 2, kBridged = 3;
+  const std::pair<int, std::uint64_t> problems[] = {
+      {kBridged, 777'123}, {kBlocks, 10'001'882}, {kBlocks, 20'000'382}};
+  for (const auto& [kind, number] : problems) {
+    const Honesty each = examine_honesty(kind, number);
+    EXPECT_TRUE(each.exact);
+    EXPECT_EQ(each.wrong, 0) << each.problem << ", number " << number;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(AllKinds, HonestyLaw, ::testing::Range(0, honesty_kinds()));

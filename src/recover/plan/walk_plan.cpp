@@ -61,9 +61,10 @@ template <typename Scalar>
 RankWalkOutcome<Scalar> WalkPlan<Scalar>::best_walk(RecoveryFacts& facts) {
   if (auto likely = errors_.look_where_likely()) {
     const bool equal_noise = errors_.found().noise.kind == NoiseKind::kEqual;
-    if (equal_noise && errors_.fits(*likely)) return errors_.walk_over(std::move(*likely));
+    if (equal_noise && errors_.fits(*likely))
+      return with_joints_closed(errors_.walk_over(std::move(*likely)));
     if (auto equal = walk_in_equal_units()) return without_errors(std::move(*equal));
-    return errors_.walk_over(std::move(*likely));
+    return with_joints_closed(errors_.walk_over(std::move(*likely)));
   }
   if (auto equal = walk_in_equal_units()) return without_errors(std::move(*equal));
   const auto first = start();
@@ -77,7 +78,7 @@ RankWalkOutcome<Scalar> WalkPlan<Scalar>::best_walk(RecoveryFacts& facts) {
   }
   if (!contradicts_symmetry(outcome)) errors_.look();
   if (auto others = errors_.rest(); others && errors_.rest_is_better(*others, outcome))
-    return errors_.walk_over(std::move(*others));
+    return with_joints_closed(errors_.walk_over(std::move(*others)));
   if (outcome.exact) return without_errors(std::move(outcome));
   if (!outcome.paused || errors_.found().stopped) return outcome;
   progress_.rewind(before);  // the walk goes on: its fits are in the journal

@@ -13,6 +13,7 @@
 #include "recover/solver/line_repair.hpp"
 #include "recover/solver/robust_walk.hpp"
 #include "udv/core/parallel.hpp"
+#include "udv/recover/solver/determinacy.hpp"
 
 namespace udv {
 namespace {
@@ -174,8 +175,8 @@ class OutlierSearch {
     JudgedFit<Scalar> fit = walk.run();
     count(walk);
     for (int round = 0; round < kProfileRounds; ++round) {
-      const bool exact = fit.sigma < walk.threshold(1, fit.sigma);
-      if (fit.Z.rank() == 0 || exact || options_.rule.noise_sigma > 0 || options_.equal_noise)
+      if (fit.Z.rank() == 0 || is_exact(walk, fit.sigma) || options_.rule.noise_sigma > 0 ||
+          options_.equal_noise)
         break;
       const bool equal = noise.kind == NoiseKind::kEqual;
       auto other = better_noise(walk, fit, equal ? kClearGain : kSmallGain);
@@ -240,17 +241,20 @@ class OutlierSearch {
     return removed;
   }
 
-  // The ordinary walk over what is left; returns its score.
-  double walk_without(const Walk& robust, Outliers<Scalar>& found) {
+  // The ordinary walk over what is left; returns its score, nothing where it takes too many steps.
+  std::optional<double> walk_without(const Walk& robust, Outliers<Scalar>& found,
+                                     Index pause_after = 0) {
     const std::vector<Index> kept = kept_entries(robust.op(), found.entries);
     const EntriesOperator<Scalar> op = robust.op().restricted(kept);
     const Values b = robust.b()(kept);
     RankWalkOptions options = options_;
     options.max_rank = found.max_rank;
     options.shrinkage = false;
+    options.pause_after = pause_after;
     RankWalk<Scalar> walk(op, b, options);
     walk.set_monitor(monitor_);
     const RankWalkOutcome<Scalar> outcome = walk.run(found.start);
+    if (outcome.paused) return std::nullopt;
     if (outcome.stopped) throw Stopped();
     found.journal = walk.journal();
     for (const RankFit<Scalar>& fit : found.journal) inner_ += fit.inner;
@@ -284,13 +288,69 @@ class OutlierSearch {
       const bool believable = !next.entries.empty() && 2 * next.entries.size() < size;
       if (!believable) best = none;
       if (!believable || next.entries == before) break;
-      const double score = walk_without(robust, next);
+      const double score = *walk_without(robust, next);
       if (score >= lowest) break;
       lowest = score;
       best = next;
     }
+    if (best.any() && is_exact(robust, best.sigma)) put_blocks_back(robust, best);
     count(robust);
     return best;
+  }
+
+  static bool is_exact(const Walk& walk, double sigma) { return sigma < walk.threshold(1, sigma); }
+
+  DeterminacyOptions of_exact_fit() const {
+    DeterminacyOptions options;
+    options.zero_residual = options_.rule.zero_residual;
+    options.exact = true;
+    options.seed = options_.seed;
+    return options;
+  }
+
+  // Of the entries left out, those that the others contradict: entries that nothing else determines
+  // are not wrong for all one knows. Half of a line may well be wrong and leave too little of it to
+  // tell: with `lines` such ones stay out.
+  std::vector<Index> contradicted(const Walk& robust, const Outliers<Scalar>& found,
+                                  const OpenEntries<Scalar>& open, bool lines) const {
+    const auto marked = [lines](const std::vector<char>& line, Index i) {
+      return lines && !line.empty() && line[static_cast<size_t>(i)];
+    };
+    const auto places = robust.op().places(found.entries);
+    std::vector<Index> wrong;
+    for (size_t n = 0; n < places.size(); ++n) {
+      const auto [i, j] = places[n];
+      if (marked(open.row, i) || marked(open.col, j) || open.determined(i, j))
+        wrong.push_back(found.entries[n]);
+    }
+    return wrong;
+  }
+
+  // Blocks of their own, and the few entries that join two blocks, are errors only where no exact
+  // fit of the same rank has them, too.
+  void put_blocks_back(const Walk& robust, Outliers<Scalar>& best) {
+    const std::vector<Index> kept = kept_entries(robust.op(), best.entries);
+    const auto answer =
+        determine<Scalar>(robust.op().restricted(kept), robust.b()(kept), best.fit, of_exact_fit());
+    for (const bool lines : {false, true}) {
+      Outliers<Scalar> more = best;
+      more.entries = contradicted(robust, best, answer.open, lines);
+      if (more.entries.size() == best.entries.size()) return;
+      if (!fit_exactly(robust, best.fit.rank(), more)) continue;
+      best = std::move(more);
+      return;
+    }
+  }
+
+  // An exact fit of at most this rank to what is left, soon found.
+  bool fit_exactly(const Walk& robust, Index rank, Outliers<Scalar>& found) {
+    constexpr Index kSoon = 150;
+    if (!walk_without(robust, found, kSoon) || !is_exact(robust, found.sigma)) return false;
+    const std::vector<Index> kept = kept_entries(robust.op(), found.entries);
+    if (auto lower = with_lower_rank<Scalar>(robust.op().restricted(kept), robust.b()(kept),
+                                             found.fit, of_exact_fit()))
+      found.fit = std::move(*lower);
+    return found.fit.rank() <= rank;
   }
 
   const EntriesOperator<Scalar>& op_;
