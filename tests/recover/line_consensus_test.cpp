@@ -46,6 +46,24 @@ struct BadRow {
   }
 };
 
+TEST(LostLines, GetTheirMostProbableFactors) {
+  const BadRow data(5);
+  const EntriesOperator<double> op = data.op().restricted(data.row);
+  StackedFactors<double> Z = data.start();
+  guess_lines<double>(op, data.b()(data.row), {kNoise, kErrors}, 0, Z);
+  const Vector<double> moved = Z.U().row(0) - data.planted.U.row(0);
+  EXPECT_LT(moved.norm(), 0.05);
+  EXPECT_EQ(Z.U().bottomRows(39), data.planted.U.bottomRows(39));
+  EXPECT_EQ(Z.V(), data.planted.V);
+}
+
+TEST(LostLines, OfErrorsAloneStayAsTheyAre) {
+  const BadRow data(0);
+  StackedFactors<double> Z = data.start();
+  guess_lines<double>(data.op().restricted(data.row), data.b()(data.row), {kNoise, kErrors}, 0, Z);
+  EXPECT_EQ(Z.Z, data.start().Z);
+}
+
 TEST(DoubtfulLines, WithAClearMinorityAreRepaired) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const BadRow data(6, seed);

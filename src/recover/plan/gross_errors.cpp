@@ -95,6 +95,13 @@ bool GrossErrors<Scalar>::rest_is_better(const BasicProblem<Scalar>& rest,
 
 template <typename Scalar>
 RankWalkOutcome<Scalar> GrossErrors<Scalar>::walk_over(BasicProblem<Scalar> rest) {
+  if constexpr (!kIsComplex<Scalar>) {
+    const auto lost = entries_of_lost_lines<Scalar>(*entries(), found_);
+    if (!lost.empty()) {
+      lost_ = std::make_shared<EntriesOperator<Scalar>>(entries()->restricted(lost));
+      lost_values_ = problem_.b()(lost);
+    }
+  }
   problem_.keep_only(std::move(rest));
   progress_.offer(found_.journal);
   RankWalkOptions walk = problem_.walk_options();
@@ -104,9 +111,16 @@ RankWalkOutcome<Scalar> GrossErrors<Scalar>::walk_over(BasicProblem<Scalar> rest
 }
 
 template <typename Scalar>
+void GrossErrors<Scalar>::guess_lost_lines(StackedFactors<Scalar>& Z) const {
+  if constexpr (!kIsComplex<Scalar>)
+    if (lost_) guess_lines<Scalar>(*lost_, lost_values_, found_.sizes, options_.seed, Z);
+}
+
+template <typename Scalar>
 void GrossErrors<Scalar>::forget() {
   found_ = {};
   places_.clear();
+  lost_ = nullptr;
 }
 
 #define UDV_INSTANTIATE(Scalar) template class GrossErrors<Scalar>;

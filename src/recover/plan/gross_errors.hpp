@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -41,6 +42,9 @@ class GrossErrors {
                       const RankWalkOutcome<Scalar>& outcome) const;
   /// Goes on with the rest alone. The walk takes the fits that the search has made already.
   RankWalkOutcome<Scalar> walk_over(BasicProblem<Scalar> rest);
+  /// Lines of which walk_over() has left nothing get their most probable factors. They stay
+  /// undetermined.
+  void guess_lost_lines(StackedFactors<Scalar>& Z) const;
   void forget();
   /// The noise differs in size between entries, as was found elsewhere.
   void set_noise(NoiseKind kind) { found_.noise.kind = kind; }
@@ -53,6 +57,8 @@ class GrossErrors {
   Progress<Scalar>& progress_;
   Outliers<Scalar> found_;
   std::vector<std::pair<Index, Index>> places_;
+  std::shared_ptr<const EntriesOperator<Scalar>> lost_;  // entries of lost lines
+  Reals<Scalar> lost_values_;
   bool judged_ = false;
 };
 

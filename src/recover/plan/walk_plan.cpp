@@ -49,6 +49,8 @@ WalkAnswer<Scalar> WalkPlan<Scalar>::run(RecoveryFacts& facts) {
     else
       choose_offsets(outcome);
     refit_on_all(outcome, facts);
+    if (!outcome.stopped && problem_.offsets().center == Centering::kNone)
+      errors_.guess_lost_lines(outcome.fit.Z);
   }
   take_facts(outcome, facts);
   answer_.Z = std::move(outcome.fit.Z);

@@ -80,6 +80,7 @@ struct Explanation {
   Vector<double> z;
   double cost = kInfinity;
   Index right = 0;
+  bool clear = false;  // 20 times more probable than any other
 };
 
 // All explanations of one line that were tried, as far as they matter: the best one, and the best
@@ -115,10 +116,12 @@ class LineEvidence {
   // Entries that the best explanation calls right.
   Index num_right() const { return best_.right; }
 
-  // The best explanation, where it is clear.
-  std::optional<Explanation> clear_answer() const {
-    if (best_is_nothing_ || best_.cost + kClearly > other_) return std::nullopt;
-    return best_;
+  // The best explanation; none where it is that nothing is known.
+  std::optional<Explanation> answer() const {
+    if (best_is_nothing_) return std::nullopt;
+    Explanation best = best_;
+    best.clear = best.cost + kClearly <= other_;
+    return best;
   }
 
  private:
@@ -187,7 +190,7 @@ std::optional<Explanation> answer_of(const Line& line, const Prior& prior, const
     const Index rival = std::max(evidence.num_right() - 1, k + 1);
     wanted = std::min(kMostSubsets, draws_needed(rival, size, k));
   }
-  return evidence.clear_answer();
+  return evidence.answer();
 }
 
 // Mean square of the lines that are not doubtful.
@@ -228,7 +231,7 @@ void judge_side(const LineView<Scalar>& view, const ErrorSizes& sizes, std::uint
       for (Index d = begin; d < end; ++d) {
         const Index i = doubtful[static_cast<size_t>(d)];
         auto& answer = answers[static_cast<size_t>(d)];
-        if (answer) continue;
+        if (answer && answer->clear) continue;
         const Vector<double> so_far = own.row(i).transpose().template cast<double>();
         answer = answer_of(view.line_of(i, partners, none), prior, sizes, share, so_far,
                            Random(seed, view.stream_of(i)));
@@ -238,19 +241,46 @@ void judge_side(const LineView<Scalar>& view, const ErrorSizes& sizes, std::uint
   RightShare share;
   judge_open_ones(share);
   for (size_t d = 0; d < doubtful.size(); ++d)
-    if (answers[d])
+    if (answers[d] && answers[d]->clear)
       share.learn(static_cast<double>(answers[d]->right) /
                   static_cast<double>(view.count_own(doubtful[d], bad).first));
   judge_open_ones(share);
   for (size_t d = 0; d < doubtful.size(); ++d) {
-    if (answers[d])
+    if (answers[d] && answers[d]->clear)
       own.row(doubtful[d]) = answers[d]->z.transpose().template cast<Scalar>();
     else
       view.visit_own(doubtful[d], [&](Index, Index entry) { unknown.push_back(entry); });
   }
 }
 
+template <typename Scalar>
+void guess_side(const LineView<Scalar>& view, const ErrorSizes& sizes, std::uint64_t seed,
+                StackedFactors<Scalar>& Z) {
+  const RowMatrix<Scalar> partners = view.partners_of(Z);
+  Rows<Scalar> own = view.own_of(Z);
+  const std::vector<char> none(static_cast<size_t>(partners.rows()), 0);
+  std::vector<Index> lost;
+  for (Index i = 0; i < own.rows(); ++i)
+    if (view.line_of(i, partners, none).y.size() > Z.rank()) lost.push_back(i);
+  if (lost.empty()) return;
+  const Prior prior = prior_of<Scalar>(own, lost);
+  for (const Index i : lost) {
+    const Vector<double> so_far = own.row(i).transpose().template cast<double>();
+    if (const auto answer = answer_of(view.line_of(i, partners, none), prior, sizes, RightShare(),
+                                      so_far, Random(seed, view.stream_of(i))))
+      own.row(i) = answer->z.transpose().template cast<Scalar>();
+  }
+}
+
 }  // namespace
+
+template <typename Scalar>
+void guess_lines(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b, const ErrorSizes& sizes,
+                 std::uint64_t seed, StackedFactors<Scalar>& Z) {
+  if (Z.rank() == 0 || !(sizes.noise > 0 && sizes.errors > sizes.noise)) return;
+  guess_side(LineView<Scalar>(op, b, false), sizes, seed, Z);
+  if (!op.symmetric()) guess_side(LineView<Scalar>(op, b, true), sizes, seed, Z);
+}
 
 template <typename Scalar>
 std::vector<Index> judge_doubtful_lines(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b,
@@ -268,7 +298,9 @@ std::vector<Index> judge_doubtful_lines(const EntriesOperator<Scalar>& op, const
 #define UDV_INSTANTIATE(Scalar)                                                             \
   template std::vector<Index> judge_doubtful_lines(const EntriesOperator<Scalar>&,          \
                                                    const Reals<Scalar>&, const ErrorSizes&, \
-                                                   std::uint64_t, StackedFactors<Scalar>&);
+                                                   std::uint64_t, StackedFactors<Scalar>&); \
+  template void guess_lines(const EntriesOperator<Scalar>&, const Reals<Scalar>&,           \
+                            const ErrorSizes&, std::uint64_t, StackedFactors<Scalar>&);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)
 

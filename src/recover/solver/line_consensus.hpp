@@ -26,4 +26,10 @@ UDV_EXPORT std::vector<Index> judge_doubtful_lines(const EntriesOperator<Scalar>
                                                    const Reals<Scalar>& b, const ErrorSizes& sizes,
                                                    std::uint64_t seed, StackedFactors<Scalar>& Z);
 
+/// The most probable factors of lines whose entries were left out because nothing can be known of
+/// them: guesses. `op` and `b` have these entries alone; lines of Z with no entries in `op` stay.
+template <typename Scalar>
+UDV_EXPORT void guess_lines(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b,
+                            const ErrorSizes& sizes, std::uint64_t seed, StackedFactors<Scalar>& Z);
+
 }  // namespace udv

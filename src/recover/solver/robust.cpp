@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "core/sums.hpp"
-#include "recover/solver/line_consensus.hpp"
 #include "recover/solver/line_repair.hpp"
 #include "recover/solver/robust_walk.hpp"
 #include "udv/core/parallel.hpp"
@@ -211,7 +210,8 @@ class OutlierSearch {
   }
 
   // Entries to remove, with Z fitted to the others; none where no entry is far off.
-  std::vector<Index> clean(Walk& walk, StackedFactors<Scalar>& Z, double sigma) const {
+  std::vector<Index> clean(Walk& walk, StackedFactors<Scalar>& Z, double sigma,
+                           ErrorSizes& sizes) const {
     std::vector<Index> removed;
     double cut = kFarOff;
     for (int round = 0; round < kCleaningRounds; ++round) {
@@ -222,7 +222,7 @@ class OutlierSearch {
       const double most = std::min(kFarOff, 0.999 * *beyond / sigma);
       const Far far = far_off(residual, walk.threshold(most, sigma));
       cut = removal_cut(far, static_cast<double>(residual.size()), sigma, most);
-      const ErrorSizes sizes{walk.threshold(1, sigma), far.size};
+      sizes = {walk.threshold(1, sigma), far.size};
       const std::vector<Index> unknown =
           judge_doubtful_lines(walk.op(), walk.b(), sizes, options_.seed, Z);
       residual = walk.residual_of(Z);
@@ -283,7 +283,7 @@ class OutlierSearch {
     const auto size = static_cast<size_t>(b_.size());  // errors are a minority
     for (int round = 0; round < kWalks && next.fit.rank() > 0; ++round) {
       const std::vector<Index> before = std::move(next.entries);
-      next.entries = clean(robust, next.fit, next.sigma);
+      next.entries = clean(robust, next.fit, next.sigma, next.sizes);
       if (!equal_noise) next.start = next.fit;
       const bool believable = !next.entries.empty() && 2 * next.entries.size() < size;
       if (!believable) best = none;
@@ -421,6 +421,27 @@ BasicProblem<Scalar> without(const EntriesOperator<Scalar>& op, const Reals<Scal
 }
 
 template <typename Scalar>
+std::vector<Index> entries_of_lost_lines(const EntriesOperator<Scalar>& op,
+                                         const Outliers<Scalar>& outliers) {
+  std::vector<Index> lost;
+  if (outliers.noise.kind != NoiseKind::kEqual) return lost;
+  std::vector<Index> rows(static_cast<size_t>(op.rows())), cols(static_cast<size_t>(op.cols()));
+  for (const auto& [i, j] : op.places(kept_entries(op, outliers.entries))) {
+    ++rows[static_cast<size_t>(i)];
+    ++cols[static_cast<size_t>(j)];
+    if (op.symmetric() && i != j) ++rows[static_cast<size_t>(j)], ++cols[static_cast<size_t>(i)];
+  }
+  const Index enough = outliers.fit.rank();
+  const auto places = op.places(outliers.entries);
+  for (size_t n = 0; n < places.size(); ++n) {
+    const auto [i, j] = places[n];
+    if (rows[static_cast<size_t>(i)] < enough || cols[static_cast<size_t>(j)] < enough)
+      lost.push_back(outliers.entries[n]);
+  }
+  return lost;
+}
+
+template <typename Scalar>
 bool gross_errors_likely(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b) {
   const Reals<Scalar> modulus = b.cwiseAbs();
   const auto [of_rows, of_cols] = medians_of_lines(op, modulus);
@@ -444,6 +465,8 @@ bool gross_errors_likely(const EntriesOperator<Scalar>& op, const Reals<Scalar>&
                                           const RankWalkOptions&, const FitMonitor&);           \
   template BasicProblem<Scalar> without(const EntriesOperator<Scalar>&, const Reals<Scalar>&,   \
                                         const Outliers<Scalar>&);                               \
+  template std::vector<Index> entries_of_lost_lines(const EntriesOperator<Scalar>&,             \
+                                                    const Outliers<Scalar>&);                   \
   template bool gross_errors_likely(const EntriesOperator<Scalar>&, const Reals<Scalar>&);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "recover/solver/line_consensus.hpp"
 #include "recover/solver/noise_profile.hpp"
 #include "recover/solver/rank_walk.hpp"
 #include "udv/core/export.hpp"
@@ -17,6 +18,7 @@ template <typename Scalar>
 struct Outliers {
   std::vector<Index> entries;  ///< numbers of the entries judged wrong, ascending
   double sigma = 0;            ///< standard deviation of the errors of the others
+  ErrorSizes sizes;            ///< as they were when the entries were judged
   /// Where the noise clearly differs in size between entries: entry t has the standard deviation
   /// sigma * noise.relative(t).
   NoiseProfile<Scalar> noise;
@@ -52,6 +54,12 @@ UDV_EXPORT Outliers<Scalar> find_outliers(const EntriesOperator<Scalar>& op, con
 template <typename Scalar>
 UDV_EXPORT BasicProblem<Scalar> without(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b,
                                         const Outliers<Scalar>& outliers);
+
+/// The entries of lines of which too many were left out to know anything of them; none where
+/// there are no such lines, or entries have noise of different size.
+template <typename Scalar>
+UDV_EXPORT std::vector<Index> entries_of_lost_lines(const EntriesOperator<Scalar>& op,
+                                                    const Outliers<Scalar>& outliers);
 
 /// A look at the values alone, O(n): true where some are far too large for their row and column.
 /// Then the ordinary walk is probably slow and find_outliers() better comes first. Errors as small
