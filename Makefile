@@ -13,11 +13,13 @@ build/$(PRESET)/bin/udv: packages
 	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
 	@scripts/progress build build/$(PRESET)
 
+# Compiles only what `udv demo` runs.
 demo:
 	@scripts/install-packages build web
 	@cmake --preset $(PRESET) --log-level=WARNING -DUDV_BUILD_TESTS=OFF -DUDV_BUILD_BENCH=OFF >/dev/null
-	@scripts/progress build build/$(PRESET) udv_cli
-	@build/$(PRESET)/bin/udv demo
+	@scripts/progress build build/$(PRESET) udv_demo
+	@build/$(PRESET)/bin/udv-demo demo
+	@echo "All commands: make, then build/$(PRESET)/bin/udv --help"
 
 test: packages
 	@scripts/install-packages python

@@ -18,16 +18,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kNamesShown = 3;
+constexpr std::size_t kFilesShown = 3;
 // A checkpoint grows with the history of its run: twice the last one, and some more.
 constexpr std::size_t kMoreReserve = 1 << 20;
 
 // "a.csv, b.csv, c.csv and 7 more"
 std::string some_of(const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kNamesShown); ++i)
+  for (std::size_t i = 0; i < std::min(names.size(), kFilesShown); ++i)
     text += (i ? ", " : "") + names[i];
-  if (names.size() > kNamesShown) text += message(" and ", names.size() - kNamesShown, " more");
+  if (names.size() > kFilesShown) text += message(" and ", names.size() - kFilesShown, " more");
   return text;
 }
 
