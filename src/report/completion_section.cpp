@@ -196,19 +196,29 @@ std::vector<Json> walk_chart(const std::string& title, const RunView& run) {
   const NumberTable& history = run.history;
   if (!history.contains("rank") || !history.contains("objective")) return {};
   const std::vector<double>&rank = history.at("rank"), &objective = history.at("objective");
-  std::vector<Series> walks;
+  // A walk goes up and down, and comes back to some ranks; the best fit of each is drawn.
+  std::vector<std::map<double, double>> walks;
+  double before = 0;
   for (std::size_t t = 0; t < rank.size(); ++t) {
     const bool last_of_fit = t + 1 == rank.size() || rank[t + 1] != rank[t];
     if (!last_of_fit || std::isnan(rank[t])) continue;
-    // A walk goes up and down by one or a few; from nothing another one begins.
-    const bool begins = walks.empty() || (rank[t] <= 1 && walks.back().x.back() > 2);
-    if (begins) walks.push_back({fmt::format("walk {}", walks.size() + 1), {}, {}});
-    walks.back().x.push_back(rank[t]);
-    walks.back().y.push_back(objective[t]);
+    // From nothing another walk begins.
+    if (walks.empty() || (rank[t] <= 1 && before > 2)) walks.emplace_back();
+    before = rank[t];
+    double& best = walks.back().try_emplace(rank[t], objective[t]).first->second;
+    best = std::min(best, objective[t]);
   }
-  if (walks.empty()) return {};
-  Json block = lines_block(title, {"rank", false, true}, {"objective of each fit", true}, walks, {},
-                           rank.size());
+  std::vector<Series> lines;
+  for (const auto& walk : walks) {
+    Series& line = lines.emplace_back(Series{fmt::format("walk {}", lines.size() + 1), {}, {}});
+    for (const auto& [at, best] : walk) {
+      line.x.push_back(at);
+      line.y.push_back(best);
+    }
+  }
+  if (lines.empty()) return {};
+  Json block = lines_block(title, {"rank", false, true}, {"objective of the best fit", true}, lines,
+                           {}, rank.size());
   block["points"] = true;
   return {block};
 }

@@ -211,5 +211,22 @@ TEST(Recover, NamesBlocksThatNothingLinks) {
   EXPECT_EQ(found.undetermined.blocks[0].second, (Indices{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
 }
 
+// Dead channels: their zeros say nothing of the rank and of the noise.
+TEST(Recover, LinesOfZerosSayNothingOfRankAndNoise) {
+  constexpr double kNoise = 0.05;
+  const Planted planted = testing::completed(80, 60, false, 3, 5, 1, kNoise, 2);
+  const double all = recover(completion(planted.entries)).noise_sigma;
+  for (const int every : {4, 2}) {
+    Entries entries = planted.entries;
+    for (size_t t = 0; t < entries.value.size(); ++t)
+      if (entries.row[t] % every == 0) entries.value[t] = 0;
+    const Recovery found = recover(completion(entries));
+    EXPECT_EQ(found.rank, 3);
+    EXPECT_EQ(found.noise_by, NoiseKind::kEqual);
+    EXPECT_NEAR(found.noise_sigma / all, 1, 0.25);
+    EXPECT_TRUE(found.outliers.empty());
+  }
+}
+
 }  // namespace
 }  // namespace udv

@@ -11,6 +11,7 @@
 #include "core/sums.hpp"
 #include "recover/solver/bayes_gauge.hpp"
 #include "recover/solver/bias_fit.hpp"
+#include "recover/solver/live_lines.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 
@@ -68,7 +69,9 @@ Triples leading_triples(const EntriesOperator<double>& op, const Vector<double>&
 }  // namespace
 
 template <typename Real>
-BayesFit<Real>::BayesFit(const EntriesOperator<double>& op, const Vector<double>& b) : op_(&op) {
+BayesFit<Real>::BayesFit(const EntriesOperator<double>& op, const Vector<double>& b)
+    : op_(&op), in_dead_lines_(num_entries_in_dead_lines(op, b)) {
+  if (in_dead_lines_ > 0) live_ = live_lines(op, b);
   const Vector<double>& root = op.root_weights();
   if (root.size() > 0) {
     auto values = std::make_shared<Vector<double>>(b);
@@ -86,14 +89,16 @@ template <typename Real>
 void BayesFit<Real>::weigh() {
   const Vector<double>& root = op_->root_weights();
   const Index n = op_->num_measurements();
-  num_entries_ = total_weight_ = static_cast<double>(n);
+  num_entries_ = static_cast<double>(n - in_dead_lines_);
+  total_weight_ = static_cast<double>(n);
   half_log_weight_ = 0;
   if (root.size() == 0 && noise_ == NoiseKind::kEqual) return;
   Vector<double> x;
   if (noise_ == NoiseKind::kBySignal) x = fitted();
   // Copies of a fit share their weights until one of them changes them.
   weight_ = std::make_shared<std::vector<Real>>(at(n));
-  num_entries_ = total_weight_ = 0;
+  num_entries_ = -static_cast<double>(in_dead_lines_);
+  total_weight_ = 0;
   const SparseLines rows = op_->by_row();
   for (Index i = 0; i < rows.count; ++i)
     for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
@@ -110,20 +115,20 @@ void BayesFit<Real>::weigh() {
     }
 }
 
-// Entries of each line.
+// Entries of each line that say something of its noise.
 template <typename Real>
-Vector<double> BayesFit<Real>::counts(const BayesEntries<Real>& entries, Index lines) const {
+Vector<double> BayesFit<Real>::counts(bool by_rows) const {
+  const BayesEntries<Real> entries = by_rows ? row_entries() : col_entries();
   const Vector<double>& root = op_->root_weights();
-  Vector<double> count = Vector<double>::Zero(lines), largest = Vector<double>::Zero(lines);
+  Vector<double> count = Vector<double>::Zero(by_rows ? rows_.lines : cols_.lines);
   for (const SparseLines& tile : entries.tiles)
-    for (Index i = 0; i < lines; ++i)
+    for (Index i = 0; i < count.size(); ++i)
       for (auto s = tile.first[i]; s < tile.first[i + 1]; ++s) {
-        if (root.size() > 0 && !(root(tile.entry[s]) > 0)) continue;
-        count(i) += 1;
-        largest(i) = std::max(largest(i), static_cast<double>(std::abs(value_[tile.entry[s]])));
+        const Index j = tile.other[s];
+        const bool dead = in_dead_lines_ > 0 && !(by_rows ? live_.hold(i, j) : live_.hold(j, i));
+        if (!dead && (root.size() == 0 || root(tile.entry[s]) > 0)) count(i) += 1;
       }
-  // Lines of zeros have no noise to be learned: the levels of the others are what matters.
-  return (largest.array() > 0).select(count, 0.0);
+  return count;
 }
 
 template <typename Real>
@@ -133,7 +138,7 @@ double BayesFit<Real>::gain_of_line_noise(bool by_rows) {
   BayesSums& sums = by_rows ? row_sums_ : col_sums_;
   Vector<double> squares;
   sums = update_side(entries, by_rows ? cols_ : rows_, {mean_, variance_, true}, own, &squares);
-  LineNoise noise(counts(entries, own.lines));
+  LineNoise noise(counts(by_rows));
   constexpr int kRounds = 10;
   for (int round = 0; round < kRounds; ++round)
     noise.update(squares.cwiseProduct(noise.expected()), variance_);
@@ -146,8 +151,8 @@ void BayesFit<Real>::set_noise(NoiseKind kind) {
   noise_ = kind;
   const bool both = kind == NoiseKind::kByRowAndCol;
   row_noise_ = col_noise_ = {};
-  if (both || kind == NoiseKind::kByRow) row_noise_ = LineNoise(counts(row_entries(), rows_.lines));
-  if (both || kind == NoiseKind::kByCol) col_noise_ = LineNoise(counts(col_entries(), cols_.lines));
+  if (both || kind == NoiseKind::kByRow) row_noise_ = LineNoise(counts(true));
+  if (both || kind == NoiseKind::kByCol) col_noise_ = LineNoise(counts(false));
   if (kind == NoiseKind::kBySignal) {
     double sum = 0;
     for (Index t = 0; t < op_->num_measurements(); ++t) sum += std::abs(value_[t]);

@@ -7,6 +7,7 @@
 
 #include "recover/solver/bayes_noise.hpp"
 #include "recover/solver/bayes_side.hpp"
+#include "recover/solver/live_lines.hpp"
 #include "udv/core/export.hpp"
 #include "udv/recover/centering.hpp"
 #include "udv/recover/factors/stacked_factors.hpp"
@@ -123,9 +124,11 @@ class UDV_EXPORT BayesFit {
   NoiseKind noise_ = NoiseKind::kEqual;
   LineNoise row_noise_, col_noise_;
   double smallest_count_ = 0;
+  Index in_dead_lines_ = 0;  // entries that say nothing of the noise
+  LiveLines live_;           // where there are such entries
   double num_entries_ = 0, total_weight_ = 0, half_log_weight_ = 0;
 
-  Vector<double> counts(const BayesEntries<Real>& entries, Index lines) const;
+  Vector<double> counts(bool by_rows) const;
 
   Centering center_ = Centering::kNone;
   BayesSide<Real> rows_, cols_;

@@ -10,6 +10,7 @@
 #include "core/sums.hpp"
 #include "recover/solver/balance.hpp"
 #include "recover/solver/determined_part.hpp"
+#include "recover/solver/live_lines.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 #include "udv/core/spectrum.hpp"
@@ -61,10 +62,15 @@ Index largest_determined_rank(const MeasurementOperator<Scalar>& op, Index limit
 template <typename Scalar>
 RankWalk<Scalar>::RankWalk(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                            RankWalkOptions options)
-    : op_(op), b_(b), options_(options), b_norm_(std::sqrt(squared_norm(b))) {
+    : op_(op),
+      b_(b),
+      live_(live_part(op, b)),
+      options_(options),
+      b_norm_(std::sqrt(squared_norm(b))) {
   const Index smaller = std::min(op.rows(), op.cols());
   const Index limit = options.max_rank > 0 ? std::min(options.max_rank, smaller) : smaller;
-  cap_ = largest_determined_rank(op, limit);
+  cap_ = live_ ? largest_determined_rank<Scalar>(*live_, limit)
+               : largest_determined_rank<Scalar>(op, limit);
   capped_by_data_ = cap_ < limit;
   auto open = op.undetermined(1);
   if (open.blocks.size() <= kMostBlocks) blocks_ = std::move(open.blocks);
@@ -77,8 +83,7 @@ bool RankWalk<Scalar>::is_exact(const RankFit<Scalar>& fit) const {
   bool exact = squared <= zero * zero;
   if (options_.rule.noise_sigma > 0) {
     // |r|^2 / sigma^2 is chi-squared with n - dof degrees: mean m, standard deviation sqrt(2 m).
-    const double m =
-        std::max(1.0, static_cast<double>(b_.size()) - op_.degrees_of_freedom(fit.Z.rank()));
+    const double m = std::max(1.0, measurements() - degrees_of_freedom(fit.Z.rank()));
     const double sigma = options_.rule.noise_sigma;
     exact = exact || squared <= sigma * sigma * (m + 2 * std::sqrt(2 * m));
   }
@@ -86,10 +91,20 @@ bool RankWalk<Scalar>::is_exact(const RankFit<Scalar>& fit) const {
 }
 
 template <typename Scalar>
+double RankWalk<Scalar>::measurements() const {
+  return static_cast<double>(live_ ? live_->num_measurements() : b_.size());
+}
+
+template <typename Scalar>
+double RankWalk<Scalar>::degrees_of_freedom(Index rank) const {
+  return live_ ? live_->degrees_of_freedom(rank) : op_.degrees_of_freedom(rank);
+}
+
+template <typename Scalar>
 double RankWalk<Scalar>::score(const RankFit<Scalar>& fit) const {
   if (held_out_) return held_out_(fit.Z);
-  const auto n = static_cast<double>(b_.size());
-  const double dof = fit.Z.rank() == 0 ? 0 : op_.degrees_of_freedom(fit.Z.rank());
+  const double n = measurements();
+  const double dof = fit.Z.rank() == 0 ? 0 : degrees_of_freedom(fit.Z.rank());
   if (dof >= n) return std::numeric_limits<double>::infinity();
   const double smallest = 1e-32 * b_norm_ * b_norm_;
   return n * std::log(std::max(fit.objective, smallest) / n) +
@@ -349,8 +364,7 @@ RankFit<Scalar> RankWalk<Scalar>::smallest_exact(Index rank) {
     if (is_exact(cut)) rank = kept;
   }
   while (rank > 1 && is_exact(shrink(visited_.at(rank)))) --rank;
-  const auto n = static_cast<double>(b_.size());
-  if (n < kInterpolation * op_.degrees_of_freedom(rank) && rank > 1) {
+  if (measurements() < kInterpolation * degrees_of_freedom(rank) && rank > 1) {
     exact_rank_.reset();
     climb(&visited_.at(0), rank - 1);
     if (exact_rank_ && *exact_rank_ < rank) rank = *exact_rank_;
@@ -361,7 +375,7 @@ RankFit<Scalar> RankWalk<Scalar>::smallest_exact(Index rank) {
 // Empirical-Bayes ridge: sigma^2 from the least-squares residual, tau^2 = mean square of Z.
 template <typename Scalar>
 RankFit<Scalar> RankWalk<Scalar>::shrunken(RankFit<Scalar> fit, RankWalkOutcome<Scalar>& outcome) {
-  const double freedom = static_cast<double>(b_.size()) - op_.degrees_of_freedom(fit.Z.rank());
+  const double freedom = measurements() - degrees_of_freedom(fit.Z.rank());
   if (options_.rule.noise_sigma <= 0)
     outcome.noise_sigma = std::sqrt(2 * fit.objective / std::max(1.0, freedom));
   const double variance = outcome.noise_sigma * outcome.noise_sigma;
@@ -428,7 +442,7 @@ RankWalkOutcome<Scalar> RankWalk<Scalar>::run(const std::optional<StackedFactors
     } else if (exact_rank_ || best_rank() == 0) {
       outcome.fit = visited_.at(0);
       if (!exact_rank_ && options_.rule.noise_sigma <= 0)
-        outcome.noise_sigma = b_norm_ / std::sqrt(static_cast<double>(b_.size()));
+        outcome.noise_sigma = b_norm_ / std::sqrt(measurements());
     } else if (options_.exact_only) {
       outcome.fit = visited_.at(best_rank());
     } else {

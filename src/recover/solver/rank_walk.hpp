@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "udv/core/export.hpp"
+#include "udv/recover/operators/entries.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
 
@@ -127,11 +128,15 @@ class UDV_EXPORT RankWalk {
   const RankFit<Scalar>& record(RankFit<Scalar> fit);
   bool is_exact(const RankFit<Scalar>& fit) const;
   double score(const RankFit<Scalar>& fit) const;
+  // Measurements and parameters that say something of rank and noise.
+  double measurements() const;
+  double degrees_of_freedom(Index rank) const;
   Index best_rank() const;
   double ridge_unit(const StackedFactors<Scalar>& start) const;
 
   const MeasurementOperator<Scalar>& op_;
   const Reals<Scalar>& b_;
+  std::optional<EntriesOperator<Scalar>> live_;  // where some lines are all zeros
   RankWalkOptions options_;
   FitMonitor monitor_;
   std::function<double(const StackedFactors<Scalar>&)> held_out_;

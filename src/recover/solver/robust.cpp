@@ -10,6 +10,7 @@
 
 #include "core/sums.hpp"
 #include "recover/solver/line_repair.hpp"
+#include "recover/solver/live_lines.hpp"
 #include "recover/solver/robust_walk.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/recover/solver/determinacy.hpp"
@@ -29,27 +30,6 @@ constexpr double kClearGain = 0.05;
 constexpr double kSmallGain = 0.01;
 constexpr double kUnusual = 10;  // times the median of its row and column
 constexpr double kUnusualShare = 5e-4;
-
-// Entries in lines that have more than zeros. The others are fitted exactly by any fit, whatever
-// the noise elsewhere, and would make it look smaller than it is.
-template <typename Scalar>
-std::vector<Index> entries_in_live_lines(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b,
-                                         const std::vector<Index>& among) {
-  std::vector<char> rows(static_cast<size_t>(op.rows())), cols(static_cast<size_t>(op.cols()));
-  const auto places = op.places(among);
-  for (size_t n = 0; n < among.size(); ++n) {
-    if (b(among[n]) == 0) continue;
-    const auto [i, j] = places[n];
-    rows[static_cast<size_t>(i)] = cols[static_cast<size_t>(j)] = 1;
-    if (op.symmetric()) rows[static_cast<size_t>(j)] = cols[static_cast<size_t>(i)] = 1;
-  }
-  std::vector<Index> live;
-  for (size_t n = 0; n < among.size(); ++n) {
-    const auto [i, j] = places[n];
-    if (rows[static_cast<size_t>(i)] && cols[static_cast<size_t>(j)]) live.push_back(among[n]);
-  }
-  return live;
-}
 
 // b / sigma and A / sigma, entry by entry.
 template <typename Scalar>
@@ -398,7 +378,9 @@ std::pair<Reals<Scalar>, Reals<Scalar>> medians_of_lines(const EntriesOperator<S
 template <typename Scalar>
 Outliers<Scalar> find_outliers(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b,
                                const RankWalkOptions& options, const FitMonitor& monitor) {
-  const std::vector<Index> used = entries_in_live_lines(op, b, kept_entries(op, {}));
+  std::vector<Index> used = kept_entries(op, {});
+  if (static_cast<Index>(used.size()) == b.size() && num_entries_in_dead_lines(op, b) > 0)
+    used = entries_in_live_lines(op, b);
   if (used.empty() || static_cast<Index>(used.size()) == b.size())
     return OutlierSearch<Scalar>(op, b, options, monitor).run();
   // Entries of weight 0 and lines of zeros say nothing: they are neither noise nor errors.
