@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "core/instantiate.hpp"
 #include "core/lapack.hpp"
@@ -21,6 +22,8 @@ constexpr Index kDenseParameters = 240;         // up to here they are counted b
 constexpr Index kExactShare = 4'000'000;        // entries of X that are looked at one by one
 constexpr Index kSampledEntries = 200'000;      // of a larger X
 constexpr int kStarts = 64, kFewStarts = 8;     // for another answer; few where fits take long
+constexpr double kWeak = 1e-10;                 // eigenvalue of a weak measurement that counts
+constexpr int kMostBits = 6;                    // of the starts with other signs
 constexpr Index kLongFit = 100'000;             // measurements times rank of such a fit
 constexpr double kOther = 1e-5;                 // relative difference that makes another answer
 constexpr Index kManyMeasurements = 1'000'000;  // fewer draws are made for more of them
@@ -71,6 +74,41 @@ StackedFactors<Scalar> in_other_gauges(const StackedFactors<Scalar>& Z,
       row = (row * (line < Z.rows ? gauges[group].first : gauges[group].second)).eval();
     }
   }
+  return start;
+}
+
+// Numbers from 1 for what hangs together by measured entries beside the first group, which has 0.
+template <typename Scalar>
+std::vector<Index> parts_beside_first(const MeasurementOperator<Scalar>& op,
+                                      const std::vector<std::int32_t>& groups) {
+  std::vector<Index> parent(groups.size());
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&](Index line) {
+    while (parent[at(line)] != line) line = parent[at(line)] = parent[at(parent[at(line)])];
+    return line;
+  };
+  op.visit_entries([&](Index i, Index j) {
+    const Index other = op.symmetric() ? j : op.rows() + j;
+    if (groups[at(i)] != 0 && groups[at(other)] != 0) parent[at(root(i))] = root(other);
+  });
+  std::map<Index, Index> numbers;
+  std::vector<Index> parts;
+  for (Index line = 0; line < static_cast<Index>(groups.size()); ++line) {
+    const Index next = static_cast<Index>(numbers.size()) + 1;
+    parts.push_back(groups[at(line)] == 0 ? 0
+                                          : numbers.try_emplace(root(line), next).first->second);
+  }
+  return parts;
+}
+
+// The parts whose numbers have this bit with the opposite sign. Over all bits every part changes
+// its sign against the first group, and any two parts against each other.
+template <typename Scalar>
+StackedFactors<Scalar> with_other_signs(const StackedFactors<Scalar>& Z,
+                                        const std::vector<Index>& parts, int bit) {
+  StackedFactors<Scalar> start = Z;
+  for (Index line = 0; line < start.Z.rows(); ++line)
+    if (parts[at(line)] >> bit & 1) start.Z.row(line) *= Scalar(-1);
   return start;
 }
 
@@ -252,8 +290,11 @@ class Examination {
     } else if (!facts().decided) {
       facts().free_directions = peeled_.free_parameters;
     } else if (small) {
-      facts().free_directions =
-          std::max<Index>(still_ ? 0 : 1, null_space_.dense_dimension() - null_space_.gauge());
+      const Index free = null_space_.dense_dimension() - null_space_.gauge();
+      // Weak measurements hold what conjugate gradients still see moving.
+      still_ = still_ || (options_.exact && free <= 0 && !peeled_.free_parameters &&
+                          null_space_.dense_dimension(kWeak) <= null_space_.gauge());
+      facts().free_directions = std::max<Index>(still_ ? 0 : 1, free);
     } else {
       // Where all is peeled away the gauge is among the free parameters.
       const Index gauge = everything_is_open() ? null_space_.gauge() : 0;
@@ -298,10 +339,16 @@ class Examination {
     if (!searched_) return;
     const Index effort = op_.num_measurements() * Z_.rank();
     const int starts = effort > kLongFit || facts().free_directions > 0 ? kFewStarts : kStarts;
-    while (facts().starts < starts && !facts().another_fits) {
+    const auto look_at = [&](StackedFactors<Scalar> start) {
       ++facts().starts;
-      facts().another_fits = differs(refitted(in_other_gauges(Z_, groups_, random_)));
-    }
+      facts().another_fits = differs(refitted(std::move(start)));
+    };
+    const std::vector<Index> parts = parts_beside_first(op_, groups_);
+    const Index last = *std::max_element(parts.begin(), parts.end());
+    for (int bit = 0; bit < kMostBits && last >> bit && !facts().another_fits; ++bit)
+      look_at(with_other_signs(Z_, parts, bit));
+    while (facts().starts < starts && !facts().another_fits)
+      look_at(in_other_gauges(Z_, groups_, random_));
     if (!facts().another_fits) return;
     open().row_group.assign(groups_.begin(), groups_.begin() + op_.rows());
     open().col_group.assign(groups_.end() - op_.cols(), groups_.end());

@@ -10,9 +10,8 @@
 namespace udv {
 namespace {
 
-constexpr int kLookEvery = 4;         // steps between two looks at the movement
-constexpr double kDamping = 1e-10;    // of the preconditioner, in units of the mean diagonal
-constexpr double kNullValue = 1e-12;  // eigenvalue of the scaled J^T J that counts as zero
+constexpr int kLookEvery = 4;       // steps between two looks at the movement
+constexpr double kDamping = 1e-10;  // of the preconditioner, in units of the mean diagonal
 
 // Relative residual of the normal equations: as good as rounding lets it be.
 template <typename Scalar>
@@ -192,7 +191,7 @@ Matrix<double> NullSpace<Scalar>::inner_products(const std::vector<Draw>& draws)
 }
 
 template <typename Scalar>
-Index NullSpace<Scalar>::dense_dimension() {
+Index NullSpace<Scalar>::dense_dimension(double zero) {
   const Index size = kParts<Scalar> * Z_.Z.size();
   Matrix<double> normal(size, size);
   RowMatrix<Scalar> unit = RowMatrix<Scalar>::Zero(Z_.Z.rows(), Z_.rank()), column;
@@ -208,8 +207,8 @@ Index NullSpace<Scalar>::dense_dimension() {
       (diagonal.array() > 0).select(diagonal.cwiseSqrt().cwiseInverse(), 0.0);
   normal = scale.asDiagonal() * normal * scale.asDiagonal();
   const Vector<double> values = lapack::eigen_in_place<double>(normal, false);
-  const double zero = std::max(kNullValue, 1e4 * kEpsilon<Scalar>) * values(size - 1);
-  return (values.array() <= zero).count() - allowed_.fixed;
+  const double largest = std::max(zero, 1e4 * kEpsilon<Scalar>) * values(size - 1);
+  return (values.array() <= largest).count() - allowed_.fixed;
 }
 
 template <typename Scalar>

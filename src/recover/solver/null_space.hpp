@@ -51,7 +51,8 @@ class UDV_EXPORT NullSpace {
   Matrix<double> inner_products(const std::vector<Draw>& draws) const;
 
   /// Dimension of the null space of J, from all eigenvalues of J^T J: for few parameters.
-  Index dense_dimension();
+  /// `zero`: eigenvalue of J^T J with unit diagonal, of the largest, that counts as none.
+  Index dense_dimension(double zero = 1e-12);
   /// The same as a mean over draws: the trace of the projection.
   double estimated_dimension(const std::vector<Draw>& draws) const;
 
