@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready fuzz campaign bench asan asan-readers format check-format install docs clean packages pages
+.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready fuzz campaign bench asan asan-readers format check-format install docs clean packages pages debs release
 
 all: build/$(PRESET)/bin/udv
 
@@ -111,6 +111,15 @@ docs:
 	@mkdir -p build/docs
 	@UDV_VERSION=$$(cat VERSION) doxygen docs/Doxyfile
 	@echo build/docs/html/index.html
+
+# Debian packages alone: build/release-files. Everything that a release has, checked: docs/install.md.
+debs: docs
+	@scripts/install-packages build web python package
+	@scripts/make-packages build/release-files
+
+release:
+	@scripts/install-packages build web python wheel docs package
+	@scripts/make-release build/release-files
 
 # For any processor of its kind, as packages are. `cmake --install build/release` installs the build for this machine alone.
 install:

@@ -64,12 +64,16 @@ function(udv_together group)
   set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
 endfunction()
 
-# udv_link_first(TARGET): functions of Eigen that the program and the library both compile are those of the library. The
+# udv_link_first(TARGET [LIBRARY]): functions of Eigen that the program and the library both compile are those of the library. The
 # linker takes the first it meets, and flags decide the last bits: the command and the Python package give the same.
 function(udv_link_first target)
-  get_target_property(type udv TYPE)
+  list(POP_FRONT ARGN library)
+  if(NOT library)
+    set(library udv)
+  endif()
+  get_target_property(type ${library} TYPE)
   if(type STREQUAL "STATIC_LIBRARY" AND NOT UDV_SANITIZE)
-    target_link_options(${target} PRIVATE -Wl,--whole-archive $<TARGET_FILE:udv>
+    target_link_options(${target} PRIVATE -Wl,--whole-archive $<TARGET_FILE:${library}>
                                           -Wl,--no-whole-archive)
   endif()
 endfunction()
