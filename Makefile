@@ -105,12 +105,10 @@ pages: all
 	@build/$(PRESET)/bin/udv pages build/$(PRESET)/manual
 	@cp build/$(PRESET)/manual/commands.md docs/commands.md
 
-# Pages of all classes, functions and jobs: build/docs/html/index.html.
+# One site: guide, commands, C++, Python: build/docs/html/index.html. Its links are checked.
 docs:
 	@scripts/install-packages docs
-	@mkdir -p build/docs
-	@UDV_VERSION=$$(cat VERSION) doxygen docs/Doxyfile
-	@echo build/docs/html/index.html
+	@scripts/make-docs build/docs
 
 # Debian packages alone: build/release-files. Everything that a release has, checked: docs/install.md.
 debs: docs
