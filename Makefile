@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready fuzz campaign bench asan asan-readers format check-format install docs clean packages pages debs release
+.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready fuzz campaign bench asan tsan sanitize tidy asan-readers format check-format install docs clean packages pages debs release
 
 all: build/$(PRESET)/bin/udv
 
@@ -87,6 +87,20 @@ asan: packages
 	@cmake --preset asan --log-level=WARNING >/dev/null
 	@scripts/progress build build/asan
 	@scripts/progress test asan
+
+# Threads: the pool, operators, sweeps, the server of udv watch.
+tsan: packages
+	@cmake --preset tsan --log-level=WARNING >/dev/null
+	@scripts/progress build build/tsan test_core test_recover test_net test_cli
+	@OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 scripts/progress test tsan -R 'Thread|Parallel|OperatorLaw|Sweep|Watch|Server|Http'
+
+sanitize: asan tsan
+
+# A reasoned list of checks (.clang-tidy) over all sources, or over FILES.
+tidy:
+	@scripts/install-packages build test web tidy
+	@cmake --preset tidy --log-level=WARNING >/dev/null
+	@scripts/tidy build/tidy $(FILES)
 
 # What reads other people's bytes, in a third of the time.
 asan-readers: packages
