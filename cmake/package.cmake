@@ -43,7 +43,7 @@ function(udv_package component name section depends)
 endfunction()
 
 set(udv_same "(= ${PROJECT_VERSION}-${UDV_DEBIAN_REVISION})")
-udv_package(program udv math "libudv${udv_soversion} ${udv_same}"
+udv_package(program udv math ""
             "udv completes matrices from some of their entries, recovers matrices and"
             "images from linear, quadratic and ptychographic measurements, and trains"
             "compact networks. It finds the rank by itself and says whether the answer"
