@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready fuzz campaign bench asan asan-readers format check-format install docs clean packages pages
+.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready fuzz campaign bench asan tsan sanitize tidy asan-readers format check-format install docs clean packages pages debs release
 
 all: build/$(PRESET)/bin/udv
 
@@ -90,6 +90,20 @@ asan: packages
 	@scripts/progress build build/asan
 	@scripts/progress test asan
 
+# Threads: the pool, operators, sweeps, the server of udv watch.
+tsan: packages
+	@cmake --preset tsan --log-level=WARNING >/dev/null
+	@scripts/progress build build/tsan test_core test_recover test_net test_cli
+	@OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 scripts/progress test tsan -R 'Thread|Parallel|OperatorLaw|Sweep|Watch|Server|Http'
+
+sanitize: asan tsan
+
+# A reasoned list of checks (.clang-tidy) over all sources, or over FILES.
+tidy:
+	@scripts/install-packages build test web tidy
+	@cmake --preset tidy --log-level=WARNING >/dev/null
+	@scripts/tidy build/tidy $(FILES)
+
 # What reads other people's bytes, in a third of the time.
 asan-readers: packages
 	@cmake --preset asan --log-level=WARNING >/dev/null
@@ -107,12 +121,19 @@ pages: all
 	@build/$(PRESET)/bin/udv pages build/$(PRESET)/manual
 	@cp build/$(PRESET)/manual/commands.md docs/commands.md
 
-# Pages of all classes, functions and jobs: build/docs/html/index.html.
+# One site: guide, commands, C++, Python: build/docs/html/index.html. Its links are checked.
 docs:
 	@scripts/install-packages docs
-	@mkdir -p build/docs
-	@UDV_VERSION=$$(cat VERSION) doxygen docs/Doxyfile
-	@echo build/docs/html/index.html
+	@scripts/make-docs build/docs
+
+# Debian packages alone: build/release-files. Everything that a release has, checked: docs/install.md.
+debs: docs
+	@scripts/install-packages build web python package
+	@scripts/make-packages build/release-files
+
+release:
+	@scripts/install-packages build web python wheel docs package
+	@scripts/make-release build/release-files
 
 # For any processor of its kind, as packages are. `cmake --install build/release` installs the build for this machine alone.
 install:

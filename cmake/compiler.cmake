@@ -33,7 +33,7 @@ set(udv_common_headers <Eigen/Core> <algorithm> <chrono> <cmath> <complex> <cstd
 # borrow them. They must be compiled alike: position independent and
 # with the visibility of the library.
 function(udv_precompile target owner)
-  if(NOT UDV_PRECOMPILE OR CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+  if(NOT UDV_PRECOMPILE OR CMAKE_EXPORT_COMPILE_COMMANDS OR CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
     return()
   endif()
   target_compile_options(${target} PRIVATE -fPIC)
@@ -52,7 +52,9 @@ endfunction()
 # udv_compile_quickly(TARGET): code that waits for files and people, not for its own loops.
 function(udv_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  if(NOT CMAKE_EXPORT_COMPILE_COMMANDS)  # tools want every source by itself
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  endif()
 endfunction()
 
 # udv_together(GROUP SOURCES... PATTERN): those of the sources that match are compiled as one, which takes a third of the
@@ -64,12 +66,16 @@ function(udv_together group)
   set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
 endfunction()
 
-# udv_link_first(TARGET): functions of Eigen that the program and the library both compile are those of the library. The
+# udv_link_first(TARGET [LIBRARY]): functions of Eigen that the program and the library both compile are those of the library. The
 # linker takes the first it meets, and flags decide the last bits: the command and the Python package give the same.
 function(udv_link_first target)
-  get_target_property(type udv TYPE)
+  list(POP_FRONT ARGN library)
+  if(NOT library)
+    set(library udv)
+  endif()
+  get_target_property(type ${library} TYPE)
   if(type STREQUAL "STATIC_LIBRARY" AND NOT UDV_SANITIZE)
-    target_link_options(${target} PRIVATE -Wl,--whole-archive $<TARGET_FILE:udv>
+    target_link_options(${target} PRIVATE -Wl,--whole-archive $<TARGET_FILE:${library}>
                                           -Wl,--no-whole-archive)
   endif()
 endfunction()

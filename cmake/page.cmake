@@ -7,9 +7,9 @@ find_program(UDV_NPM npm)
 
 set(udv_page_folder ${PROJECT_BINARY_DIR}/web)
 set(udv_pages ${udv_page_folder}/dist/report.html ${udv_page_folder}/dist/watch.html)
-# A source distribution carries the pages as they were built.
+# A source archive carries the pages as they were built.
 set(udv_built_page ${PROJECT_SOURCE_DIR}/web/dist/report.html)
-if(EXISTS ${PROJECT_SOURCE_DIR}/PKG-INFO AND EXISTS ${udv_built_page})
+if(EXISTS ${udv_built_page} AND NOT EXISTS ${PROJECT_SOURCE_DIR}/.git)
   file(COPY ${PROJECT_SOURCE_DIR}/web/dist DESTINATION ${udv_page_folder})
 elseif(UDV_PAGE AND UDV_NODE AND UDV_NPM)
   file(GLOB_RECURSE udv_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/src/*)

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include "text/llama2c.hpp"
+
 #include <cstring>
 
 #include "core/require.hpp"
 #include "deep/language_model_parts.hpp"
 
-// The first format of llama2.c: 7 int32, then single precision arrays without names.
 namespace udv::deep {
 namespace {
 
 using text::LlamaConfig;
 using torch::Tensor;
-
-constexpr size_t kHeader = 7 * sizeof(std::int32_t);
-constexpr Index kBound = 1 << 24;  // of any size, so that products stay numbers
 
 // Takes arrays one behind the other.
 class Cursor {
@@ -43,37 +41,8 @@ class Cursor {
  private:
   const std::string& name_;
   std::string_view bytes_;
-  size_t at_ = kHeader;
+  size_t at_ = text::kLlama2cHeader;
 };
-
-LlamaConfig read_config(const std::string& name, std::string_view bytes) {
-  require<IoError>(bytes.size() >= kHeader, name, ": ", bytes.size(),
-                   " bytes found, a model in llama2.c's format expected");
-  std::int32_t n[7];
-  std::memcpy(n, bytes.data(), kHeader);
-  LlamaConfig config;
-  config.dim = n[0];
-  config.hidden = n[1];
-  config.layers = n[2];
-  config.heads = n[3];
-  config.kv_heads = n[4];
-  config.tied = n[5] > 0;  // a negative size says that the output layer follows
-  config.vocabulary = std::abs(Index{n[5]});
-  config.context = n[6];
-  config.head_dim = config.heads > 0 ? config.dim / config.heads : 0;
-  for (const Index size : {config.dim, config.hidden, config.layers, config.heads, config.kv_heads,
-                           config.vocabulary, config.context})
-    require<IoError>(size > 0 && size < kBound, name, ": a size of ", size,
-                     " found in its header, not a model in llama2.c's format");
-  try {
-    config.validate();
-  } catch (const InvalidArgument& error) {
-    throw IoError(message(name, ": ", error.what()));
-  }
-  require<IoError>(config.head_dim * config.heads == config.dim, name, ": ", config.heads,
-                   " heads found, a divisor of ", config.dim, " expected");
-  return config;
-}
 
 // Rows of a head from pairs (2 i, 2 i + 1) to pairs (i, i + head_dim / 2).
 Tensor pairs_to_halves(const Tensor& W, Index head_dim) {
@@ -84,10 +53,9 @@ Tensor pairs_to_halves(const Tensor& W, Index head_dim) {
 
 LanguageModel LanguageModel::from_llama2c(const std::string& name, std::string_view bytes,
                                           const Placement& placement) {
-  const LlamaConfig c = read_config(name, bytes);
+  const LlamaConfig c = text::llama2c_config(name, bytes);
   const Index q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
   Cursor cursor(name, bytes);
-  Cursor(cursor).skip(c.parameters() + c.context * c.head_dim);  // before memory is taken
   auto parts = std::make_unique<Parts>(c, placement);
   const torch::NoGradGuard no_grad;
   std::map<std::string, Tensor> arrays;

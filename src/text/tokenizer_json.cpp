@@ -50,6 +50,8 @@ Json parse_json(const std::string& name, const std::string& bytes) {
     return json;
   } catch (const Json::parse_error& error) {
     throw IoError(message(name, ": no JSON at byte ", error.byte));
+  } catch (const Json::out_of_range&) {
+    throw IoError(message(name, ": a number beyond double precision found"));
   }
 }
 

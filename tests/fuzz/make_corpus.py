@@ -133,6 +133,78 @@ def mat():
     return head, element, struct.pack("<II", 15, len(packed)) + packed
 
 
+def pieces():
+    """Special pieces, bytes, and some letters with what they make."""
+    return ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)] + ["ab", " ab", "bc", " ", "a", "b", "c", "\u00e9"]
+
+
+def llama2c_tokenizer():
+    words = [piece.encode() for piece in pieces()]
+    return struct.pack("<i", 8) + b"".join(struct.pack("<fi", -i, len(word)) + word for i, word in enumerate(words))
+
+
+def sentencepiece():
+    kinds = [2, 3, 3] + [6] * 256
+    entries = [part(1, piece.replace(" ", "\u2581")) + b"\x15" + struct.pack("<f", -i) + whole(3, kinds[i] if i < 259 else 1)
+               for i, piece in enumerate(pieces())]
+    return (b"".join(part(1, entry) for entry in entries) + part(2, whole(3, 2) + whole(4, len(entries)) + whole(35, 1)) +
+            part(3, part(1, "identity") + whole(3, 1) + whole(4, 0) + whole(5, 1)))
+
+
+def byte_level(pattern="\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+|\\s+"):
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = [256 + i for i in range(256 - len(shown))]
+    vocabulary = {chr(c): i for i, c in enumerate(shown + hidden)}
+    for merged in ("th", "the", "\u0120the"):
+        vocabulary[merged] = len(vocabulary)
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+    steps = [split, {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]
+    return {"added_tokens": [{"id": len(vocabulary), "content": "<|begin|>", "special": True, "normalized": False}], "normalizer": None,
+            "pre_tokenizer": {"type": "Sequence", "pretokenizers": steps}, "decoder": {"type": "ByteLevel"},
+            "model": {"type": "BPE", "ignore_merges": True, "vocab": vocabulary, "merges": [["t", "h"], ["th", "e"], ["\u0120", "the"]]}}
+
+
+def packed_json(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+LLAMA = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 8, "intermediate_size": 16, "num_hidden_layers": 2,
+         "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": 32, "max_position_embeddings": 64, "rms_norm_eps": 1e-5,
+         "rope_theta": 10000.0, "hidden_act": "silu", "tie_word_embeddings": True, "bos_token_id": 1, "eos_token_id": [2, 3],
+         "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                          "original_max_position_embeddings": 8192}}
+
+PEFT = {"peft_type": "LORA", "r": 2, "lora_alpha": 4, "lora_dropout": 0.0, "bias": "none", "base_model_name_or_path": "m", "target_modules": ["q"],
+        "rank_pattern": {"b.q": 1}, "alpha_pattern": {"b\\.q": 8, "(x|y)*z": 1}, "use_rslora": True, "task_type": "CAUSAL_LM"}
+
+
+def peft_tensors():
+    name, header, at = "base_model.model.", {}, 0
+    for block, rank in (("a.q", 2), ("b.q", 1)):
+        for ending, shape in ((".lora_A.weight", [rank, 3]), (".lora_B.weight", [4, rank])):
+            size = 4 * shape[0] * shape[1]
+            header[name + block + ending] = tensor("F32", shape, at, at + size)
+            at += size
+    return safetensors(header, b"\0" * at)
+
+
+def adapter():
+    header = {"__metadata__": {"udv_adapter": json.dumps({"method": "lora-udv", "base_model": "m"})}, "q.A": tensor("F32", [2, 3], 0, 24),
+              "q.d": tensor("F32", [2], 24, 32), "q.B": tensor("F32", [4, 2], 32, 64)}
+    return safetensors(header, struct.pack("<16f", *range(16)))
+
+
+def network(width=2):
+    block = {"name": "block", "variant": "UDV", "inputs": 3, "width": width, "outputs": 1, "stride": 1, "bias": False, "pixels": 1}
+    header = {"__metadata__": {"udv": "0.2.0", "network": "small", "blocks": json.dumps([block])}, "block.U.weight": tensor("F32", [2, 3], 0, 24),
+              "block.D.weight": tensor("F32", [2], 24, 32), "block.V.weight": tensor("F32", [1, 2], 32, 40)}
+    return safetensors(header, struct.pack("<10f", *range(10)))
+
+
+SWEEP = ("key,settings,status,variant,optimizer,learning_rate,weight_decay,seed,split_seed,test_loss,test_accuracy,last_test_loss,last_train_loss,"
+         "stable_rank,effective_rank,rank_90,rank_99,rank_999,live_width,hidden,parameters,epochs,seconds,validation\n")
+
+
 def png():
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -180,6 +252,22 @@ def main():
     save("http", get=get, cut=get[:-2], range=b"bytes=-5", long=get.replace(b"files", b"f" * 3000), body=get[:-2] + b"Content-Length: 3\r\n\r\n")
     save("toml", table=b"[optics]\nna = 0.1\nlist = [1, 2.5, 'x']\na.b.c = { d = true }\n", text=b"a = \"\"\"x\n. . .\"\"\"\nb = 1979-05-27\n",
          dots=b"a" + b".a" * 200 + b" = 1\n", cut=b"a = [")
+    level = packed_json(byte_level())
+    save("tokenizer", bytes=b"\0" + level, odd_pattern=b"\0" + packed_json(byte_level("(a|aa)+$")), cut=b"\0" + level[:-40],
+         sentencepiece=b"\1" + sentencepiece(), cut_sentencepiece=b"\1" + sentencepiece()[:-7], llama2c=b"\2" + llama2c_tokenizer(),
+         long_piece=b"\2" + struct.pack("<ifi", 8, 0, 1 << 30), empty=b"\0{}", huge_number=b'\0{"a": 33e333}')
+    save("llama", whole=packed_json(LLAMA), large=packed_json(LLAMA | {"hidden_size": 1 << 40, "num_hidden_layers": 1 << 31}),
+         odd=packed_json(LLAMA | {"num_key_value_heads": 3, "rms_norm_eps": -1}), other=packed_json({"model_type": "gpt2"}), cut=packed_json(LLAMA)[:99],
+         llama2c=struct.pack("<7i", 2, 1, 1, 1, 1, 2, 1) + b"\0" * 200, llama2c_large=struct.pack("<7i", *[(1 << 24) - 1] * 7),
+         llama2c_least=struct.pack("<7i", -1 << 31, 1, 1, 1, 1, -1 << 31, 1))
+    save("adapter", config=b"\0" + packed_json(PEFT), adalora=b"\0" + packed_json(PEFT | {"peft_type": "ADALORA", "init_r": 4, "target_r": 2}),
+         pattern=b"\0" + packed_json(PEFT | {"rank_pattern": {"(a*)*b" * 9: 1, "[": 2}}), huge=b"\0" + packed_json(PEFT | {"r": 1e300}),
+         dora=b"\0" + packed_json(PEFT | {"use_dora": True}), tensors=b"\1" + peft_tensors(), cut=b"\1" + peft_tensors()[:-5], native=b"\2" + adapter())
+    save("network", whole=network(), wide=network(1 << 40), negative=network(-1), cut=network()[:-3])
+    save("run_files", results=b"\0" + SWEEP.encode() + b"k,s,done,UDV,adam,0.001,0,0,0,0.5,,0.5,0.4,1,1.5,1,1,1,2,4,12,10,0.25,0.5\n",
+         torn=b"\0" + SWEEP.encode() + b"k,s,done", history=b"\1iteration,objective\n1,2.5\n2,x\n", empty=b"\1iteration\n",
+         keys=b"\2index,key\n0,a\n1,\"b, c\"\n", gap=b"\2index,key\n5,a\n", run=b'\3{"udv": "0.2.0", "format": 1, "command": "complete", "rank": 3}',
+         other_format=b'\3{"udv": "9", "format": 7}')
     picture = png()
     save("png", whole=picture, cut=picture[:-12], large=picture[:16] + b"\x7f\xff\xff\xff" * 2 + picture[24:])
 

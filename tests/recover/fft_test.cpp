@@ -51,7 +51,7 @@ TYPED_TEST_SUITE(Fft, Reals);
 
 TYPED_TEST(Fft, OfLanesIsTheSumOfItsDefinitionForAnyLength) {
   using Real = TypeParam;
-  // All radices, alone and together, and primes that are left to FFTW.
+  // All radices, alone and together, and primes that need a convolution.
   std::vector<Index> lengths = {49, 56, 64, 77, 80, 96, 100, 121, 127, 130, 169, 240, 512};
   for (Index n = 1; n <= 40; ++n) lengths.push_back(n);
   for (const Index n : lengths)

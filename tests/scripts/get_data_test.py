@@ -114,6 +114,18 @@ class GetData(unittest.TestCase):
         self.assertEqual(self.store.fetch(file), "2 files")
         self.assertEqual(sorted(path.name for path in (self.folder / "a").iterdir()), ["one.bin", "two.bin", "x.tar.gz"])
 
+    def test_checks_unpacked_files(self):
+        known = get_data.unpacked_checksums()
+        self.assertIn("cifar10/test_batch.bin", known)
+        for name, data in get_data.DATA.items():
+            for member in (m for file in data.files for m in file.members if name == "cifar10"):
+                self.assertIn(member, known)
+        (self.folder / "cifar10").mkdir(parents=True)
+        (self.folder / "cifar10/test_batch.bin").write_bytes(b"damaged")
+        found = self.run_script("--check", "cifar10")
+        self.assertEqual(found.returncode, 3)
+        self.assertIn("test_batch.bin: sha256:", found.stdout)
+
     def run_script(self, *words):
         return subprocess.run([sys.executable, SCRIPT, *words, "--into", self.folder], capture_output=True, text=True)
 

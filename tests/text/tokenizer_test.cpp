@@ -475,6 +475,8 @@ TEST(JsonTokenizer, RefusesDamagedFiles) {
   EXPECT_EQ(error_of("t.json", ""), "t.json: no JSON at byte 1");
   EXPECT_EQ(error_of("t.json", "[]"), "t.json: array found, a JSON object expected");
   EXPECT_EQ(error_of("t.json", good.dump().substr(0, 300)), "t.json: no JSON at byte 301");
+  EXPECT_EQ(error_of("t.json", "{\"a\": 33e333}"),
+            "t.json: a number beyond double precision found");
   EXPECT_EQ(error_of("t.json", R"({"model":{"vocab":{"a":0,"a":1}}})"),
             "t.json: piece 'a' found twice in the vocabulary");
   EXPECT_EQ(with("/model/vocab", Json::object()),

@@ -39,12 +39,13 @@ export class Chart {
   private readonly caption = el('figcaption');
   private readonly numbers = el('div', {class: 'scroller numbers', tabindex: 0, role: 'region', hidden: true});
   private readonly numbers_button: HTMLButtonElement;
-  private readonly canvas = el('div', {class: 'plot-canvas'});
+  // Read aloud by the label of the plot, and by the numbers: not mark by mark.
+  private readonly canvas = el('div', {class: 'plot-canvas', 'aria-hidden': 'true'});
   private drawing: Drawing | null = null;
   private drawn_width = 0;
 
   constructor(private readonly source: ChartSource, private readonly name: string) {
-    this.plot = el('div', {class: 'plot', tabindex: 0, role: 'group', 'aria-roledescription': 'chart'}, this.canvas);
+    this.plot = el('div', {class: 'plot', tabindex: 0, role: 'img', 'aria-roledescription': 'chart'}, this.canvas);
     this.extras = el('div', {class: 'chart-extras'});
     this.numbers_button = button('Numbers', {class: 'quiet', 'aria-expanded': 'false', title: 'Show the numbers as a table'},
       () => this.toggle_numbers());

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "recover/kernels/lane_fft.hpp"
 
-#include <fftw3.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <mutex>
 #include <numbers>
 #include <utility>
 
 #include "core/clones.hpp"
-#include "core/require.hpp"
 #include "recover/kernels/pack.hpp"
 
 namespace udv {
@@ -249,65 +245,84 @@ std::vector<Real> twiddles_of(int radix, Index groups) {
   return twiddles;
 }
 
-/// FFTW's names for one precision.
+// to_j = factor_j from_j, the same factor in every lane. Real parts begin at from_re and to_re of a
+// block.
 template <typename Real>
-struct FftwApi;
+UDV_CLONED void times(Index count, const std::complex<Real>* factors, const Real* from,
+                      Index from_stride, Index from_re, Real* to, Index to_stride, Index to_re) {
+  const Index from_im = kLanes<Real> - from_re, to_im = kLanes<Real> - to_re;
+  for (Index j = 0; j < count; ++j, from += from_stride, to += to_stride) {
+    const Lanes<Real> re = load_lanes(from + from_re), im = load_lanes(from + from_im);
+    const Real c = factors[j].real(), s = factors[j].imag();
+    store_lanes<Real>(c * re - s * im, to + to_re);
+    store_lanes<Real>(s * re + c * im, to + to_im);
+  }
+}
 
-template <>
-struct FftwApi<double> {
-  using Plan = fftw_plan;
-  using Dimension = fftw_iodim64;
-  static constexpr auto plan = fftw_plan_guru64_split_dft;
-  static constexpr auto execute = fftw_execute_split_dft;
-  static constexpr auto destroy = fftw_destroy_plan;
-};
-
-template <>
-struct FftwApi<float> {
-  using Plan = fftwf_plan;
-  using Dimension = fftwf_iodim64;
-  static constexpr auto plan = fftwf_plan_guru64_split_dft;
-  static constexpr auto execute = fftwf_execute_split_dft;
-  static constexpr auto destroy = fftwf_destroy_plan;
-};
-
-// FFTW's planner is not safe for threads; its executor is.
-std::mutex planner;
+// The shortest length of at least `least` that has butterflies, above 1.
+Index smooth_length(Index least) {
+  Index length = std::max<Index>(least, 2);
+  while (radices_of(length).empty()) ++length;
+  return length;
+}
 
 }  // namespace
 
-/// A plan of FFTW for one LaneFft, estimated: the same bits on every run. Both parts of a number
-/// must have the distance that they had for the planner.
+/// Transforms of any length after Bluestein. With w_j = exp(-pi i j^2 / n), j k = (j^2 + k^2 - (k -
+/// j)^2) / 2 makes the transform a convolution with conj(w),
+///   X_k = w_k sum_j (w_j x_j) conj(w_{k-j}),
+/// which is cyclic over m >= 2 n - 1 samples: two transforms of length m.
 template <typename Real>
-class LaneFft<Real>::Fftw {
+class LaneFft<Real>::Chirp {
  public:
-  Fftw(Index length, Fourier direction, Index from_stride, Index to_stride)
-      : re_(direction == Fourier::kForward ? 0 : kLanes<Real>), im_(kLanes<Real> - re_) {
-    const std::lock_guard lock(planner);
-    const typename Api::Dimension samples = {length, from_stride, to_stride},
-                                  lanes = {kLanes<Real>, 1, 1};
-    // The planner looks at the addresses alone, and not at the data, when it estimates.
-    Vector<Real> from(length * from_stride), to(length * to_stride);
-    plan_ = Api::plan(1, &samples, 1, &lanes, from.data() + re_, from.data() + im_, to.data() + re_,
-                      to.data() + im_, FFTW_ESTIMATE | FFTW_UNALIGNED);
-    require(plan_ != nullptr, "fft: no plan for transforms of length ", length);
+  Chirp(Index length, Fourier direction, Index from_stride, Index to_stride)
+      : m_(smooth_length(2 * length - 1)),
+        re_(direction == Fourier::kForward ? 0 : kLanes<Real>),
+        from_stride_(from_stride),
+        to_stride_(to_stride),
+        forward_(m_, Fourier::kForward, kBlock<Real>, kBlock<Real>),
+        inverse_(m_, Fourier::kInverse, kBlock<Real>, kBlock<Real>) {
+    std::vector<std::complex<double>> chirp;
+    for (Index j = 0; j < length; ++j)
+      chirp.push_back(
+          std::polar(1.0, -std::numbers::pi * static_cast<double>(j * j % (2 * length)) /
+                              static_cast<double>(length)));
+    chirp_.assign(chirp.begin(), chirp.end());
+    set_spectrum(chirp);
   }
-  ~Fftw() {
-    const std::lock_guard lock(planner);
-    Api::destroy(plan_);
-  }
-  Fftw(const Fftw&) = delete;
-  Fftw& operator=(const Fftw&) = delete;
 
-  void run(const Real* from, Real* to) const {
-    auto* const in = const_cast<Real*>(from);  // FFTW leaves the input of such plans as it is
-    Api::execute(plan_, in + re_, in + im_, to + re_, to + im_);
+  Index scratch_size() const { return 2 * m_ * kBlock<Real> + forward_.scratch_size(); }
+
+  void run(const Real* from, Real* to, Real* scratch) const {
+    const auto n = static_cast<Index>(chirp_.size());
+    Real *const samples = scratch, *const spectrum = scratch + m_ * kBlock<Real>,
+                *const rest = spectrum + m_ * kBlock<Real>;
+    times(n, chirp_.data(), from, from_stride_, re_, samples, kBlock<Real>, 0);
+    std::fill(samples + n * kBlock<Real>, spectrum, Real(0));
+    forward_.run(samples, spectrum, rest);
+    times(m_, spectrum_.data(), spectrum, kBlock<Real>, 0, spectrum, kBlock<Real>, 0);
+    inverse_.run(spectrum, samples, rest);
+    times(n, chirp_.data(), samples, kBlock<Real>, 0, to, to_stride_, re_);
   }
 
  private:
-  using Api = FftwApi<Real>;
-  Index re_, im_;
-  typename Api::Plan plan_;
+  // The transform of conj(w_j), j = -n + 1 to n - 1, over m, in double precision.
+  void set_spectrum(const std::vector<std::complex<double>>& chirp) {
+    Vector<double> samples = Vector<double>::Zero(m_ * kBlock<double>), spectrum(samples.size());
+    for (size_t j = 0; j < chirp.size(); ++j)
+      for (const Index at : {static_cast<Index>(j), (m_ - static_cast<Index>(j)) % m_})
+        set_number<double>(samples.data() + at * kBlock<double>, 0, std::conj(chirp[j]));
+    const LaneFft<double> fft(m_, Fourier::kForward, kBlock<double>, kBlock<double>);
+    Vector<double> scratch(fft.scratch_size());
+    fft.run(samples.data(), spectrum.data(), scratch.data());
+    for (Index k = 0; k < m_; ++k)
+      spectrum_.emplace_back(get_number(spectrum.data() + k * kBlock<double>, 0) /
+                             static_cast<double>(m_));
+  }
+
+  Index m_, re_, from_stride_, to_stride_;
+  LaneFft forward_, inverse_;
+  std::vector<std::complex<Real>> chirp_, spectrum_;
 };
 
 template <typename Real>
@@ -319,16 +334,21 @@ LaneFft<Real>::LaneFft(Index length, Fourier direction, Index from_stride, Index
     factors_.push_back({radix, groups, stride, twiddles_of<Real>(radix, groups)});
     stride *= radix;
   }
-  if (factors_.empty()) fftw_ = std::make_unique<Fftw>(length, direction, from_stride, to_stride);
+  if (factors_.empty()) chirp_ = std::make_unique<Chirp>(length, direction, from_stride, to_stride);
 }
 
 template <typename Real>
 LaneFft<Real>::~LaneFft() = default;
 
 template <typename Real>
+Index LaneFft<Real>::scratch_size() const {
+  return chirp_ ? chirp_->scratch_size() : 2 * length_ * kBlock<Real>;
+}
+
+template <typename Real>
 void LaneFft<Real>::run(const Real* from, Real* to, Real* scratch) const {
-  if (fftw_)
-    fftw_->run(from, to);
+  if (chirp_)
+    chirp_->run(from, to, scratch);
   else if (direction_ == Fourier::kForward)
     run_passes<Fourier::kForward>(from, to, scratch);
   else

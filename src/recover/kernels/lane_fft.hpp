@@ -42,8 +42,8 @@ enum class Fourier { kForward, kInverse };
 /// kLanes transforms of one short length at once, each in a lane of the registers, unnormalised:
 /// X_k = sum_j x_j exp(-2 pi i j k / length), or with the other sign. Sample j of all of them is
 /// the block at j * stride: nothing is ever shuffled, which makes it twice as fast as the best
-/// plans of FFTW that do not change from run to run. Lengths with a prime factor above 13 are left
-/// to FFTW.
+/// plans of FFTW that do not change from run to run. Lengths with a prime factor above 13 take
+/// two transforms of twice the length.
 template <typename Real>
 class LaneFft {
  public:
@@ -53,7 +53,7 @@ class LaneFft {
   LaneFft& operator=(const LaneFft&) = delete;
 
   /// Reals of memory that run() works in.
-  Index scratch_size() const { return 2 * length_ * kBlock<Real>; }
+  Index scratch_size() const;
   /// May be called from several threads at once, on different data. Never in place.
   void run(const Real* from, Real* to, Real* scratch) const;
 
@@ -63,7 +63,7 @@ class LaneFft {
     Index groups, stride;  // length = radix * groups * stride
     std::vector<Real> twiddles;
   };
-  class Fftw;
+  class Chirp;
 
   template <Fourier D>
   void run_passes(const Real* from, Real* to, Real* scratch) const;
@@ -72,7 +72,7 @@ class LaneFft {
   Fourier direction_;
   Index from_stride_, to_stride_;
   std::vector<Factor> factors_;
-  std::unique_ptr<Fftw> fftw_;  // where the length does not factor
+  std::unique_ptr<Chirp> chirp_;  // where the length does not factor
 };
 
 /// `count` samples of kLanes lines, one block each, as kLanes lines of samples in blocks; `count`

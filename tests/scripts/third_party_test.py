@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""scripts/third-party: licences from copyright files, packages of the page, and SBOMs that are whole."""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "third-party")
+loader = importlib.machinery.SourceFileLoader("third_party", path)
+spec = importlib.util.spec_from_loader("third_party", loader)
+third_party = importlib.util.module_from_spec(spec)
+loader.exec_module(third_party)
+
+PAGE = """<html><script type="text/plain" id="udv-licences">d3-array 3.2.4, d3-path 3.1.0
+
+Copyright 2010 Someone
+
+Permission to use, copy, modify, and/or distribute this software for any
+purpose with or without fee is hereby granted
+
+----
+
+@scope/vega 6.0.0
+
+Copyright 2015 Lab
+Neither the name of the Lab
+</script></html>"""
+
+
+class ThirdParty(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.page = os.path.join(self.folder.name, "report.html")
+        with open(self.page, "w") as file:
+            file.write(PAGE)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_licence_of_a_machine_readable_file(self):
+        text = "Format: x\n\nFiles: *\nCopyright: a\nLicense: BSD-3-clause or LGPL-2.1+\n\nFiles: debian/*\nLicense: GPL-2+\n"
+        self.assertEqual(third_party.declared_licence(text), "BSD-3-Clause OR LGPL-2.1-or-later")
+        self.assertIsNone(third_party.declared_licence("Files: *\nLicense: something-else\n"))
+        self.assertIsNone(third_party.declared_licence("This package was made by hand.\n"))
+
+    def test_packages_of_the_page(self):
+        parts = third_party.page_packages(self.page)
+        self.assertEqual([(p["name"], p["version"]) for p in parts], [("d3-array", "3.2.4"), ("d3-path", "3.1.0"), ("@scope/vega", "6.0.0")])
+        self.assertEqual([third_party.page_licence(p["text"]) for p in parts], ["ISC", "ISC", "BSD-3-Clause"])
+
+    def test_copyright_file_has_every_text_once(self):
+        text = third_party.debian_copyright(self.page)
+        self.assertEqual(text.count("Permission to use, copy"), 1)
+        self.assertIn("License: Expat", text)
+        self.assertIn("d3-array 3.2.4, d3-path 3.1.0", text)
+
+    def test_sbom_is_whole(self):
+        with open(os.path.join(self.folder.name, "udv.tar.gz"), "wb") as file:
+            file.write(b"source")
+        document = third_party.sbom(self.folder.name, self.page, [])
+        self.assertEqual([c for c in third_party.complaints(document) if "no licence" not in c], [])
+        self.assertEqual(document["files"][0]["fileName"], "./udv.tar.gz")
+        self.assertEqual(json.loads(json.dumps(document)), document)
+
+    def test_complaints_name_what_is_wrong(self):
+        document = third_party.sbom(self.folder.name, self.page, [])
+        document["packages"].append(dict(document["packages"][0], name="fftw", licenseDeclared="GPL-2.0-or-later"))
+        document["relationships"].append({"spdxElementId": "SPDXRef-udv", "relationshipType": "CONTAINS", "relatedSpdxElement": "SPDXRef-lost"})
+        del document["name"]
+        found = "\n".join(third_party.complaints(document))
+        for words in ("name is missing", "SPDXRef-udv occurs twice", "SPDXRef-lost is related and not described", "fftw is under GPL-2.0-or-later"):
+            self.assertIn(words, found)
+
+
+if __name__ == "__main__":
+    unittest.main()
