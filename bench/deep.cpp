@@ -12,6 +12,7 @@
 #include <torch/torch.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -251,12 +252,19 @@ std::string curve_json(const net::Network<float>& head, const net::Dataset<float
   return text + "]";
 }
 
+// JSON has no word for nan.
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.6g", value);
+  return std::isfinite(value) ? text : "null";
+}
+
 std::string epoch_json(const net::EpochRecord& r, const net::Network<float>& head,
                        const net::Dataset<float>& test, bool curve) {
   const Vector<double> spectrum = net::quick_spectrum(head);
   std::ostringstream text;
   text << "{\"epoch\": " << r.epoch << ", \"seconds\": " << r.seconds
-       << ", \"train_loss\": " << r.train_loss << ", \"test_loss\": " << r.test_loss
+       << ", \"train_loss\": " << number(r.train_loss) << ", \"test_loss\": " << number(r.test_loss)
        << ", \"test_accuracy\": " << r.test_accuracy
        << ", \"stable_rank\": " << net::stable_rank(spectrum)
        << ", \"effective_rank\": " << net::effective_rank(spectrum)
