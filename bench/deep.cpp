@@ -6,11 +6,13 @@
 //                                          batch=512 lr=0 (auto) backbone_lr=1e-4 device=cuda
 //                                          size=224 out=FILE.json optimizer=auto train=0 test=0
 //                                          clip=1 fuse=0 seed=0 curve_every=1 (epochs)
+//                                          low_rank=default (or strong)
 //        bench_deep frozen KEY=VALUE...    the same; the backbone gives features, net trains the
 //        head
 #include <torch/torch.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -250,12 +252,19 @@ std::string curve_json(const net::Network<float>& head, const net::Dataset<float
   return text + "]";
 }
 
+// JSON has no word for nan.
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.6g", value);
+  return std::isfinite(value) ? text : "null";
+}
+
 std::string epoch_json(const net::EpochRecord& r, const net::Network<float>& head,
                        const net::Dataset<float>& test, bool curve) {
   const Vector<double> spectrum = net::quick_spectrum(head);
   std::ostringstream text;
   text << "{\"epoch\": " << r.epoch << ", \"seconds\": " << r.seconds
-       << ", \"train_loss\": " << r.train_loss << ", \"test_loss\": " << r.test_loss
+       << ", \"train_loss\": " << number(r.train_loss) << ", \"test_loss\": " << number(r.test_loss)
        << ", \"test_accuracy\": " << r.test_accuracy
        << ", \"stable_rank\": " << net::stable_rank(spectrum)
        << ", \"effective_rank\": " << net::effective_rank(spectrum)
@@ -281,6 +290,7 @@ struct Runner {
     options.training.batch = arguments.number<Index>("batch", 512);
     options.training.learning_rate = arguments.number("lr", 0.0);
     options.training.average_last = 3;
+    options.training.low_rank = arguments.word("low_rank", "default");
     options.training.seed = arguments.number<std::uint64_t>("seed", 0);
     options.backbone = arguments.word("backbone", "");
     options.backbone_rate = arguments.number("backbone_lr", 0.0);
@@ -331,8 +341,8 @@ struct Runner {
 
   void add(const net::EpochRecord& r, const net::Network<float>& head,
            const net::Dataset<float>& test) {
-    const bool curve = r.epoch == options.training.epochs ||
-                       r.epoch % arguments.number<Index>("curve_every", 1) == 0;
+    const bool curve = r.epoch > 0 && (r.epoch == options.training.epochs ||
+                                       r.epoch % arguments.number<Index>("curve_every", 1) == 0);
     epochs += (epochs.empty() ? "" : ",\n  ") + epoch_json(r, head, test, curve);
     std::fprintf(stderr, "epoch %ld: %.1f s, train loss %.4f, test accuracy %.4f\n",
                  static_cast<long>(r.epoch), r.seconds, r.train_loss, r.test_accuracy);
@@ -345,9 +355,10 @@ struct Runner {
          << "\", \"device\": \"" << options.placement.device << "\", \"optimizer\": \""
          << used.training.optimizer << "\", \"lr\": " << used.training.learning_rate
          << ", \"backbone_lr\": " << used.backbone_rate << ", \"batch\": " << options.training.batch
-         << ", \"size\": " << options.image_size << ", \"fuse\": " << options.fuse
-         << ", \"train\": " << data.training.count << ", \"test\": " << data.test.count
-         << ", \"stop\": \"" << to_string(result.stop)
+         << ", \"low_rank\": \"" << options.training.low_rank
+         << "\", \"seed\": " << options.training.seed << ", \"size\": " << options.image_size
+         << ", \"fuse\": " << options.fuse << ", \"train\": " << data.training.count
+         << ", \"test\": " << data.test.count << ", \"stop\": \"" << to_string(result.stop)
          << "\", \"test_accuracy\": " << result.test_accuracy
          << ", \"test_loss\": " << result.test_loss << ", \"images_per_second\": " << rate
          << ", \"seconds\": " << result.seconds;

@@ -58,8 +58,12 @@ void add_row(const std::string& name, const jobs::BeforeAfter& change, const cha
 
 // With a fourth column where a network of the small size was trained from scratch.
 void add_scores(const std::string& part, const std::optional<jobs::ScoreChange>& change,
-                const std::optional<net::Score>& scratch, Rows& rows) {
+                const std::optional<jobs::ScratchScore>& scratch, Rows& rows) {
   if (!change) return;
+  if (change->rmse) {
+    add_row(part + " RMSE", *change->rmse, "{:.5g}", rows);
+    if (scratch) rows.back().push_back(fmt::format("{:.5g}", scratch->rmse.value_or(0)));
+  }
   add_row(part + " loss", change->loss, "{:.5g}", rows);
   if (scratch) rows.back().push_back(fmt::format("{:.5g}", scratch->loss));
   if (!change->accuracy) return;

@@ -14,6 +14,7 @@
 #include "jobs/training_files.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/layer_pruning.hpp"
+#include "udv/net/metrics.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -39,18 +40,23 @@ Pruning pruning_of(const std::string& name, const Model& model, const Parts& par
   return Pruning(model.network, parts->training.X);
 }
 
+std::vector<net::CurvePoint> curve_of(const Pruning& pruning, const ModelToPrune& what) {
+  const DropError error(what.parts->validation, what.model.preprocessing);
+  return net::prune_curve(pruning, what.parts->validation,
+                          [&](const RowMatrix<double>& outputs) { return error.of(outputs); });
+}
+
 // Whole neurons by |w||u||v|, and another model where one is given.
 std::vector<NamedCurve> other_curves(const ModelToPrune& what) {
   std::vector<NamedCurve> others;
   const net::Dataset<float>& rows = what.parts->validation;
-  others.push_back({"magnitude", net::prune_curve(Pruning(what.model.network, true), rows)});
+  others.push_back({"magnitude", curve_of(Pruning(what.model.network, true), what)});
   if (!what.compared) return others;
   const net::Preprocessing& how = what.compared->preprocessing;
   require(how.inputs == rows.X.cols() && how.outputs == rows.outputs(), what.compared_name,
           ": a model of another shape (", how.inputs, " inputs, ", how.outputs, " outputs)");
   others.push_back(
-      {"compared",
-       net::prune_curve(pruning_of(what.compared_name, *what.compared, what.parts), rows)});
+      {"compared", curve_of(pruning_of(what.compared_name, *what.compared, what.parts), what)});
   return others;
 }
 
@@ -70,10 +76,23 @@ double prediction_time(const Network& network) {
   return best;
 }
 
+// In the units of the target.
+double rmse_of(const Network& network, const net::Dataset<float>& data,
+               const net::Preprocessing& how) {
+  return net::metrics_of(net::predict<float>(network, data.X), data, how).mean_rmse();
+}
+
+bool has_units(const net::Preprocessing& how) {
+  return how.task == net::Task::kRegression && how.targets.factor.size() > 0;
+}
+
 ScoreChange score_change(const net::Dataset<float>& data, const Model& before, const Model& after) {
   const net::Score old_score = net::evaluate(before.network, data),
                    new_score = net::evaluate(after.network, data);
-  ScoreChange change{{old_score.loss, new_score.loss}, {}};
+  ScoreChange change{{old_score.loss, new_score.loss}, {}, {}};
+  if (has_units(before.preprocessing))
+    change.rmse = {rmse_of(before.network, data, before.preprocessing),
+                   rmse_of(after.network, data, before.preprocessing)};
   if (data.task == net::Task::kClassification)
     change.accuracy = {old_score.accuracy, new_score.accuracy};
   return change;
@@ -129,14 +148,16 @@ Json change_json(const BeforeAfter& change) {
 void add_scores(const std::string& part, const std::optional<ScoreChange>& change, Json& json) {
   if (!change) return;
   json[part + "_loss"] = change_json(change->loss);
+  if (change->rmse) json[part + "_rmse"] = change_json(*change->rmse);
   if (change->accuracy) json[part + "_accuracy"] = change_json(*change->accuracy);
 }
 
 // The network of the same size that was trained from scratch.
 void add_baseline(const PrunedModel& pruned, Json& json) {
-  const auto add = [&](const std::string& part, const std::optional<net::Score>& score) {
+  const auto add = [&](const std::string& part, const std::optional<ScratchScore>& score) {
     if (!score) return;
     json["baseline"][part + "_loss"] = number(score->loss);
+    if (score->rmse) json["baseline"][part + "_rmse"] = number(*score->rmse);
     if (pruned.task == net::Task::kClassification)
       json["baseline"][part + "_accuracy"] = number(score->accuracy);
   };
@@ -199,7 +220,7 @@ Plan plan_head(const ModelToPrune& what, const PruneOptions& given) {
                                                              : PrunedBy::kSize);
   pruned.sizes = pruning->sizes();
   if (what.parts) {
-    pruned.curve = net::prune_curve(*pruning, what.parts->validation);
+    pruned.curve = curve_of(*pruning, what);
     require_finite(what, pruned);
     pruned.other_curves = other_curves(what);
   }
@@ -219,18 +240,15 @@ Plan plan_head(const ModelToPrune& what, const PruneOptions& given) {
 
 // The quality of every network of a ladder; nothing stands for no neurons at all.
 std::vector<net::CurvePoint> ladder_curve(const std::vector<Network>& ladder,
-                                          const net::Dataset<float>& rows) {
+                                          const net::Dataset<float>& rows, const DropError& error) {
+  const double whole = error.of(ladder.back());
   std::vector<net::CurvePoint> curve(1);
   for (const Network& network : ladder) {
     const net::Score score = net::evaluate(network, rows);
-    curve.push_back({net::hidden_neurons(network.sizes()), score.loss, score.accuracy, 0});
+    curve.push_back({net::hidden_neurons(network.sizes()), score.loss, score.accuracy,
+                     DropError::change(error.of(network), whole)});
   }
-  const net::CurvePoint whole = curve.back();
   curve[0] = curve[1];
-  for (net::CurvePoint& point : curve)
-    point.relative_change = rows.task == net::Task::kClassification
-                                ? (whole.accuracy - point.accuracy) / whole.accuracy
-                                : (point.loss - whole.loss) / whole.loss;
   return curve;
 }
 
@@ -262,7 +280,8 @@ Plan plan_layers(const ModelToPrune& what, const PruneOptions& given) {
   const auto ladder = std::make_shared<const std::vector<Network>>(
       net::pruning_ladder(what.model.network, pruning));
   PrunedModel pruned = started(what, PrunedBy::kOutputs);
-  pruned.curve = ladder_curve(*ladder, what.parts->validation);
+  pruned.curve = ladder_curve(*ladder, what.parts->validation,
+                              DropError(what.parts->validation, what.model.preprocessing));
   require_finite(what, pruned);
   const net::PruneBudget& budget = options.budget;
   pruned.rank = place_in(*ladder, what, budget, pruned.curve);
@@ -316,8 +335,14 @@ void train_baseline(Run& run, const ModelToPrune& what, const Network& smaller,
     run.warn("interrupted while the network of the small size was trained from scratch: left out");
     return;
   }
-  pruned.scratch_validation = net::evaluate(result.network, what.parts->validation);
-  if (what.parts->test) pruned.scratch_test = net::evaluate(result.network, *what.parts->test);
+  const auto scored = [&](const net::Dataset<float>& rows) {
+    ScratchScore scratch{net::evaluate(result.network, rows), {}};
+    if (has_units(what.model.preprocessing))
+      scratch.rmse = rmse_of(result.network, rows, what.model.preprocessing);
+    return scratch;
+  };
+  pruned.scratch_validation = scored(what.parts->validation);
+  if (what.parts->test) pruned.scratch_test = scored(*what.parts->test);
 }
 
 // A drop that is asked for holds after training, so that fewer neurons will do than the curve has.
@@ -326,7 +351,8 @@ TrainStop search_drop(Run& run, const ModelToPrune& what, Plan& plan) {
   hooks.observer = [&run](const IterationRecord&) {
     return run.session().interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
   };
-  TrainedSmaller found = search_smaller(what.model.network, plan.pruned.rank,
+  const DropError error(what.parts->validation, what.model.preprocessing);
+  TrainedSmaller found = search_smaller(what.model.network, error, plan.pruned.rank,
                                         *plan.options.budget.max_drop, plan.candidate, *what.parts,
                                         with_seed(plan.options.finetune, run.session()), hooks);
   if (found.rank > 0) {

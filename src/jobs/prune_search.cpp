@@ -1,33 +1,50 @@
 // SPDX-License-Identifier: MIT
 #include "jobs/prune_search.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace udv::jobs {
 namespace {
 
 constexpr int kMostTries = 4;
 
-// How much worse, relative to the whole network.
-double drop_of(const net::Score& score, const net::Score& whole, net::Task task) {
-  return task == net::Task::kClassification ? (whole.accuracy - score.accuracy) / whole.accuracy
-                                            : (score.loss - whole.loss) / whole.loss;
-}
-
 }  // namespace
 
-TrainedSmaller search_smaller(const net::Network<float>& whole, Index most, double limit,
+DropError::DropError(const net::Dataset<float>& rows, const net::Preprocessing& how)
+    : rows_(rows), how_(how), in_units_(how.targets.bend.size() > 0) {
+  if (rows.task == net::Task::kClassification) return;
+  truth_ = in_units_ ? how.in_target_units(rows.Y) : RowMatrix<double>(rows.Y.cast<double>());
+}
+
+double DropError::of(const RowMatrix<double>& outputs) const {
+  const RowMatrix<double> found = in_units_ ? how_.in_target_units(outputs) : outputs;
+  return (found - truth_).squaredNorm() / static_cast<double>(std::max<Index>(1, truth_.size()));
+}
+
+double DropError::of(const net::Network<float>& network) const {
+  if (rows_.task == net::Task::kClassification) return -net::evaluate(network, rows_).accuracy;
+  return of(RowMatrix<double>(net::predict<float>(network, rows_.X).cast<double>()));
+}
+
+double DropError::change(double smaller, double whole) {
+  return (smaller - whole) / std::abs(whole);
+}
+
+TrainedSmaller search_smaller(const net::Network<float>& whole, const DropError& error, Index most,
+                              double limit,
                               const std::function<net::Network<float>(Index)>& candidate,
                               const net::PruneParts<float>& parts,
                               const net::RetrainOptions& training,
                               const net::TrainHooks<float>& hooks) {
-  const net::Score full = net::evaluate(whole, parts.validation);
+  const double full = error.of(whole);
   TrainedSmaller best{net::TrainStop::kDone, 0, whole};
   const auto is_good = [&](Index rank) {
     auto result = net::retrain(candidate(rank), parts, training, hooks);
     best.stop = result.stop == net::TrainStop::kInterrupted ? result.stop : best.stop;
     if (result.stop != net::TrainStop::kDone || !result.network.parameters().allFinite())
       return false;
-    const net::Score score = net::evaluate(result.network, parts.validation);
-    if (!(drop_of(score, full, parts.validation.task) <= limit)) return false;
+    if (!(DropError::change(error.of(result.network), full) <= limit)) return false;
     best.rank = rank;
     best.network = std::move(result.network);
     return true;

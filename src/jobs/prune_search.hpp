@@ -7,6 +7,24 @@
 
 namespace udv::jobs {
 
+/// What a drop is a share of, the smaller the better: minus the accuracy, or the mean squared error
+/// of values. The error is in the units of the target where its logarithm was learned; a linear
+/// scale does not change a share.
+class DropError {
+ public:
+  DropError(const net::Dataset<float>& rows, const net::Preprocessing& how);
+  double of(const net::Network<float>& network) const;
+  double of(const RowMatrix<double>& outputs) const;  ///< values
+  /// (of(smaller) - whole) / |whole|
+  static double change(double smaller, double whole);
+
+ private:
+  const net::Dataset<float>& rows_;
+  const net::Preprocessing& how_;
+  bool in_units_;
+  RowMatrix<double> truth_;  // in the same units
+};
+
 /// A network that was made smaller and trained further.
 struct TrainedSmaller {
   net::TrainStop stop = net::TrainStop::kDone;
@@ -15,9 +33,10 @@ struct TrainedSmaller {
 };
 
 /// The smallest of the candidates 1 .. most, networks of growing size, that is within the limit on
-/// the validation part after training: relative loss of accuracy, or of the loss for values,
-/// against `whole`. Looks at `most` and then by halving, from a quarter of it on, at four others.
-TrainedSmaller search_smaller(const net::Network<float>& whole, Index most, double limit,
+/// the validation part after training, by `error`, against `whole`. Looks at `most` and then by
+/// halving, from a quarter of it on, at four others.
+TrainedSmaller search_smaller(const net::Network<float>& whole, const DropError& error, Index most,
+                              double limit,
                               const std::function<net::Network<float>(Index)>& candidate,
                               const net::PruneParts<float>& parts,
                               const net::RetrainOptions& training,

@@ -16,11 +16,22 @@ namespace {
 
 constexpr Index kMostClassNumbers = 20, kRowsPerClass = 5;
 constexpr Index kMostClasses = 10'000;
+constexpr size_t kMostUnits = 5;  // of one column; codes like 12A have more
 
-NumberStyle number_style_named(const std::string& name) {
+NumberStyle number_style_named(std::string_view name) {
   for (const auto& each : number_styles())
     if (each.name == name) return each.style;
   return NumberStyle::kPlain;
+}
+
+// "plain kg": the name of the style and the unit.
+std::string_view name_in(std::string_view style) {
+  return style.substr(0, style.find(' '));
+}
+
+std::string_view unit_in(std::string_view style) {
+  const size_t blank = style.find(' ');
+  return blank == style.npos ? std::string_view() : style.substr(blank + 1);
 }
 
 DateOrder date_order_named(const std::string& name) {
@@ -31,7 +42,8 @@ DateOrder date_order_named(const std::string& name) {
 
 // Fields that can be read in each way, and the first that plain numbers cannot.
 struct StyleCounts {
-  std::array<Index, 3> numbers{}, dates{};
+  std::array<Index, 3> numbers{}, dates{}, measures{};  // measures: numbers with a unit
+  std::set<std::string, std::less<>> units;             // the first few
   Index first_styled = -1;
 
   void add(std::string_view field, Index row) {
@@ -42,29 +54,58 @@ struct StyleCounts {
     for (size_t s = 0; s < dates.size(); ++s)
       dates[s] += parse_date(field, date, date_orders()[s].order) ? 1 : 0;
     if (first_styled < 0) first_styled = row;
+    add_measure(field);
+  }
+
+ private:
+  void add_measure(std::string_view field) {
+    const std::string_view unit = unit_of(field);
+    if (unit.empty()) return;
+    if (units.size() <= kMostUnits) units.emplace(unit);
+    double value = 0;
+    for (size_t s = 0; s < measures.size(); ++s)
+      measures[s] += parse_styled(without_unit(field, unit), number_styles()[s].style, value);
   }
 };
 
-// All fields that are no plain numbers have to fit one style; the first style that fits wins, the
-// decimal comma before the comma between thousands where semicolons separate fields.
-void choose_style(const StyleCounts& counts, Index others, char separator, ColumnFacts& facts) {
+// The first style that fits all fields; the decimal comma before the comma between thousands where
+// semicolons separate fields. Empty where none does.
+std::string fitting_style(const std::array<Index, 3>& counts, Index others, char separator) {
   const bool comma_first = separator == ';';
   for (const size_t s : {size_t{0}, comma_first ? size_t{2} : 1, comma_first ? size_t{1} : 2})
-    if (counts.numbers[s] == others) {
-      facts.kind = ColumnKind::kNumber;
-      facts.style = number_styles()[s].name;
-      facts.example = counts.first_styled;
-      return;
-    }
-  if (others < facts.present) return;  // numbers among them: no dates
+    if (counts[s] == others) return std::string(number_styles()[s].name);
+  return "";
+}
+
+bool are_dates(const StyleCounts& counts, Index others, ColumnFacts& facts) {
   for (size_t s = 0; s < counts.dates.size(); ++s)
     if (counts.dates[s] == others) {
       facts.kind = ColumnKind::kDate;
       facts.style = s == 0 ? "" : std::string(date_orders()[s].name);
       facts.example = counts.first_styled;
       facts.ambiguous = s == 1 && counts.dates[2] == others;
+      return true;
+    }
+  return false;
+}
+
+// All fields that are no plain numbers have to fit one style, and to have one unit if any.
+void choose_style(const StyleCounts& counts, Index others, char separator, ColumnFacts& facts) {
+  std::string style = fitting_style(counts.numbers, others, separator);
+  // Where there are numbers among them, these are no dates.
+  if (style.empty() && others == facts.present && are_dates(counts, others, facts)) return;
+  if (style.empty() && counts.units.size() <= kMostUnits) {
+    style = fitting_style(counts.measures, others, separator);
+    if (!style.empty() && counts.units.size() > 1) {
+      facts.units.assign(counts.units.begin(), counts.units.end());
       return;
     }
+    if (!style.empty()) style += " " + *counts.units.begin();
+  }
+  if (style.empty()) return;
+  facts.kind = ColumnKind::kNumber;
+  facts.style = std::move(style);
+  facts.example = counts.first_styled;
 }
 
 }  // namespace
@@ -105,6 +146,10 @@ void note_reading(const io::TextTable& table, Index column, const ColumnFacts& f
   } else if (facts.kind == ColumnKind::kDate && facts.ambiguous) {
     notes.push_back(message(table.where(facts.example, column), ": ", shown(facts.example),
                             " is read with the day first: no date of the column says which"));
+  } else if (!facts.units.empty()) {
+    notes.push_back(message(table.where(facts.first_word, column), ": ", shown(facts.first_word),
+                            " found; the column has numbers in '", facts.units[0], "' and '",
+                            facts.units[1], "': taken for words (give all the same unit)"));
   } else if (facts.kind == ColumnKind::kCategory && facts.first_word >= 0 &&
              2 * facts.numbers >= facts.present) {
     notes.push_back(message(table.where(facts.first_word, column), ": ", shown(facts.first_word),
@@ -113,10 +158,16 @@ void note_reading(const io::TextTable& table, Index column, const ColumnFacts& f
 }
 
 bool parse_number_as(std::string_view field, const std::string& style, double& value) {
+  if (style.empty()) return io::parse_number(field, value);
   // Plain numbers are read in every style, but 1.234 is 1234 where the comma is the point.
-  return style.empty() ? io::parse_number(field, value)
-                       : parse_styled(field, number_style_named(style), value) ||
-                             io::parse_number(field, value);
+  const std::string_view number = without_unit(field, unit_in(style));
+  return parse_styled(number, number_style_named(name_in(style)), value) ||
+         io::parse_number(number, value);
+}
+
+std::string in_unit(const std::string& style) {
+  const std::string_view unit = unit_in(style);
+  return unit.empty() ? "" : message(" in ", unit);
 }
 
 bool parse_date_as(std::string_view field, const std::string& style, Date& date) {
@@ -128,13 +179,23 @@ double number_at(const io::TextTable& table, Index row, Index column, const std:
   if (is_missing(field)) return std::numeric_limits<double>::quiet_NaN();
   double value = 0;
   require<IoError>(parse_number_as(field, style, value), table.where(row, column), ": ",
-                   io::quoted(field), " found, a finite number or NA expected");
+                   io::quoted(field), " found, a finite number", in_unit(style), " or NA expected");
   return value;
+}
+
+std::vector<std::string> styles_in(const std::string& styles) {
+  std::vector<std::string> list;
+  for (size_t at = 0; at <= styles.size();) {
+    const size_t end = std::min(styles.find('|', at), styles.size());
+    list.push_back(styles.substr(at, end - at));
+    at = end + 1;
+  }
+  return list;
 }
 
 void check_style(ColumnKind kind, const std::string& style) {
   const bool number = std::any_of(number_styles().begin(), number_styles().end(),
-                                  [&](const auto& each) { return each.name == style; });
+                                  [&](const auto& each) { return each.name == name_in(style); });
   const bool date = std::any_of(date_orders().begin(), date_orders().end(),
                                 [&](const auto& each) { return each.name == style; });
   require(style.empty() || (kind == ColumnKind::kNumber && number) ||

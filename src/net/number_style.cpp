@@ -31,14 +31,19 @@ std::string_view bare(std::string_view text) {
   return text;
 }
 
-// Apostrophes and blanks between two digits, which set groups apart in every style, become '_'.
-std::string with_groups(std::string_view text) {
+// Bytes of a mark between groups of digits that the text begins with: apostrophes and blanks.
+size_t mark_length(std::string_view text) {
   constexpr std::string_view kMarks[] = {"'", "\xE2\x80\x99", " ", "\xC2\xA0", "\xE2\x80\xAF"};
+  for (const std::string_view mark : kMarks)
+    if (text.starts_with(mark)) return mark.size();
+  return 0;
+}
+
+// Such marks between two digits, which set groups apart in every style, become '_'.
+std::string with_groups(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    size_t length = 0;
-    for (const std::string_view mark : kMarks)
-      if (text.starts_with(mark)) length = mark.size();
+    const size_t length = mark_length(text);
     const bool between = length > 0 && !result.empty() && is_digit(result.back()) &&
                          text.size() > length && is_digit(text[length]);
     result += between ? '_' : text.front();
@@ -67,7 +72,42 @@ bool join_groups(std::string_view text, char separator, std::string& digits) {
   }
 }
 
+// The exponent that the text begins with: "e-5".
+size_t exponent_length(std::string_view text) {
+  if (text.empty() || (text[0] != 'e' && text[0] != 'E')) return 0;
+  const size_t digits = text.size() > 1 && (text[1] == '-' || text[1] == '+') ? 2 : 1;
+  size_t end = digits;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return end > digits ? end : 0;
+}
+
+// ASCII letters, and what UTF-8 has beyond ASCII: degrees, micro, ohm.
+bool begins_unit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
+
 }  // namespace
+
+std::string_view unit_of(std::string_view field) {
+  constexpr size_t kLongest = 12;
+  size_t at = std::min(field.find_first_of("0123456789"), field.size());
+  for (size_t length = 1; at < field.size() && length > 0; at += length) {
+    const std::string_view rest = field.substr(at);
+    const bool number = is_digit(rest[0]) || rest[0] == '.' || rest[0] == ',';
+    length = number ? 1 : std::max(mark_length(rest), exponent_length(rest));
+  }
+  std::string_view unit = field.substr(at);
+  while (unit.ends_with(' ')) unit.remove_suffix(1);
+  const bool is_unit = !unit.empty() && unit.size() <= kLongest && begins_unit(unit[0]) &&
+                       unit.find_first_of("|,;\n") == unit.npos;
+  return is_unit ? unit : std::string_view();
+}
+
+std::string_view without_unit(std::string_view field, std::string_view unit) {
+  const std::string_view found = unit_of(field);
+  if (unit.empty() || found != unit) return field;
+  return field.substr(0, static_cast<size_t>(found.data() - field.data()));
+}
 
 const std::vector<NumberStyleName>& number_styles() {
   static const std::vector<NumberStyleName> styles{{NumberStyle::kPlain, "plain"},

@@ -25,4 +25,11 @@ const std::vector<NumberStyleName>& number_styles();
 /// A finite number in this style; false where the field is none.
 bool parse_styled(std::string_view field, NumberStyle style, double& value);
 
+/// What follows the number that a field begins with: "kg" of "11.3 kg"; empty where there is no
+/// number, nothing after it, or too much for a unit.
+std::string_view unit_of(std::string_view field);
+
+/// "11.3 " of "11.3 kg", where this is its unit; else the field.
+std::string_view without_unit(std::string_view field, std::string_view unit);
+
 }  // namespace udv::net

@@ -160,8 +160,8 @@ double target_at(const io::TextTable& table, Index row, Index column, const std:
   require<IoError>(!is_missing(field), table.where(row, column), ": ", io::quoted(field),
                    " found, a number expected (the target is missing in this row)");
   require<IoError>(parse_number_as(field, style, value), table.where(row, column), ": ",
-                   io::quoted(field),
-                   " found, a number expected (the target; for classes set the option task to "
+                   io::quoted(field), " found, a number", in_unit(style),
+                   " expected (the target; for classes set the option task to "
                    "classification)");
   return value;
 }
@@ -169,12 +169,13 @@ double target_at(const io::TextTable& table, Index row, Index column, const std:
 RowMatrix<double> raw_targets(const io::TextTable& table, const Preprocessing& how,
                               const std::vector<Index>& rows) {
   const std::vector<std::string> names = target_names(table, how.target);
+  const std::vector<std::string> styles = styles_in(how.target_style);
   RowMatrix<double> Y(static_cast<Index>(rows.size()), static_cast<Index>(names.size()));
   for (size_t k = 0; k < names.size(); ++k) {
     const Index column = table.find(names[k]);
+    const std::string& style = styles[std::min(k, styles.size() - 1)];
     for (size_t i = 0; i < rows.size(); ++i)
-      Y(static_cast<Index>(i), static_cast<Index>(k)) =
-          target_at(table, rows[i], column, how.target_style);
+      Y(static_cast<Index>(i), static_cast<Index>(k)) = target_at(table, rows[i], column, style);
   }
   return Y;
 }
@@ -395,10 +396,12 @@ void fit_target(const io::TextTable& table, const std::vector<Index>& training,
   for (const std::string& name : names) {
     const Index column = table.find(name);
     const ColumnFacts facts = facts_of(table, column);
+    if (&name != &names.front()) how.target_style += '|';
     if (facts.kind != ColumnKind::kNumber) continue;  // said where the target is read
-    if (how.target_style.empty()) how.target_style = facts.style;
+    how.target_style += facts.style;
     note_reading(table, column, facts, notes);
   }
+  if (how.target_style.find_first_not_of('|') == std::string::npos) how.target_style.clear();
   how.targets = fit_targets(options.target_scaling, options.target_transform == "log",
                             raw_targets(table, how, training));
   how.outputs = static_cast<Index>(names.size());

@@ -8,8 +8,10 @@
 namespace udv::net {
 
 template <typename Real>
-std::vector<CurvePoint> prune_curve(const Pruning<Real>& pruning, const Dataset<Real>& data) {
+std::vector<CurvePoint> prune_curve(const Pruning<Real>& pruning, const Dataset<Real>& data,
+                                    const ValuesError& error) {
   std::vector<CurvePoint> curve;
+  std::vector<double> errors;
   const bool classes = data.task == Task::kClassification;
   const RowMatrix<double> Y = data.Y.template cast<double>();
   RowMatrix<double> slopes;
@@ -22,12 +24,12 @@ std::vector<CurvePoint> prune_curve(const Pruning<Real>& pruning, const Dataset<
     if (classes)
       point.accuracy = static_cast<double>(num_correct<double>(outputs, data.labels.data())) /
                        static_cast<double>(data.size());
+    errors.push_back(classes ? -point.accuracy : error ? error(outputs) : point.loss);
     curve.push_back(point);
   });
-  const CurvePoint whole = curve.back();
-  for (CurvePoint& point : curve)
-    point.relative_change = classes ? (whole.accuracy - point.accuracy) / whole.accuracy
-                                    : (point.loss - whole.loss) / whole.loss;
+  const double whole = errors.back();
+  for (size_t r = 0; r < curve.size(); ++r)
+    curve[r].relative_change = (errors[r] - whole) / std::abs(whole);
   return curve;
 }
 
@@ -37,7 +39,9 @@ Index smallest_within(const std::vector<CurvePoint>& curve, double limit) {
   return r;
 }
 
-template std::vector<CurvePoint> prune_curve(const Pruning<float>&, const Dataset<float>&);
-template std::vector<CurvePoint> prune_curve(const Pruning<double>&, const Dataset<double>&);
+template std::vector<CurvePoint> prune_curve(const Pruning<float>&, const Dataset<float>&,
+                                             const ValuesError&);
+template std::vector<CurvePoint> prune_curve(const Pruning<double>&, const Dataset<double>&,
+                                             const ValuesError&);
 
 }  // namespace udv::net

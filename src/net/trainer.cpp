@@ -526,8 +526,11 @@ Rotation<Real> chosen_directions(const Rotation<Real>& all, const Dataset<Real>&
 }
 
 // A linear head on a few directions does not overfit: it learns to the end, and a handful of
-// validation rows does not stop it.
-constexpr Index kSafeSteps = 2000;
+// validation rows does not stop it. Classes that can be told apart have no end: margins grow for
+// ever, and the few rows nearest to the border decide more and more.
+Index safe_steps(Task task) {
+  return task == Task::kClassification ? 500 : 2000;
+}
 bool is_safe(const TrainOptions& options, Index directions, Index rows) {
   constexpr Index kRowsPerDirection = 10;
   return !variant_named(options.variant).has(LayerKind::kRelu) && !options.is_strong() &&
@@ -569,7 +572,7 @@ TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& vali
   const bool safe = is_safe(used, rotation.size(), training.size());
   if (safe) {
     used.keep_last = true;
-    if (!chosen && used.epochs == 0) used.max_steps = kSafeSteps;
+    if (!chosen && used.epochs == 0) used.max_steps = safe_steps(training.task);
   }
   const bool twice = safe && !chosen && used.epochs == 0 && validation.size() > 0;
   TrainResult<Real> result =

@@ -2,6 +2,9 @@
 // Jobs on networks, called from C++ with data in memory and without a folder.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "jobs/prune_search.hpp"
 #include "support/random_data.hpp"
 #include "udv/jobs/evaluate.hpp"
 #include "udv/jobs/predict.hpp"
@@ -77,6 +80,24 @@ TEST(NetworkJobs, PruneWithDataInMemory) {
   EXPECT_EQ(pruned.model->network.sizes().hidden, pruned.rank);
   EXPECT_LE(pruned.validation->loss.after, 1.05 * pruned.validation->loss.before + 1e-9);
   EXPECT_TRUE(pruned.test.has_value());
+  EXPECT_NEAR(pruned.test->rmse->after, std::sqrt(pruned.test->loss.after), 1e-6);
+}
+
+// A drop is a share of the error in the user's units, not of that of logarithms.
+TEST(NetworkJobs, DropsAreInTheUnitsOfTheTarget) {
+  net::PreparedData<float> data = linear_data<float>();
+  RowMatrix<double> prices(80, 1);
+  for (Index i = 0; i < 80; ++i) prices(i, 0) = std::exp(0.1 * static_cast<double>(i));
+  data.preprocessing.targets = net::fit_targets("standard", true, prices);
+  const net::Preprocessing& how = data.preprocessing;
+  const RowMatrix<double> units = how.in_target_units(data.training.Y),
+                          other = how.in_target_units(RowMatrix<float>(2 * data.training.Y));
+  const double expected = (other - units).squaredNorm() / 80;
+  const DropError error(data.training, how);
+  EXPECT_NEAR(error.of(RowMatrix<double>(2 * data.training.Y.cast<double>())), expected,
+              1e-6 * expected);
+  EXPECT_DOUBLE_EQ(DropError::change(3, 2), 0.5);
+  EXPECT_NEAR(DropError::change(-0.9, -1), 0.1, 1e-12);  // accuracies
 }
 
 TEST(NetworkJobs, PruneNamesSettingsThatDoNotGoTogether) {

@@ -40,6 +40,30 @@ TEST(Numbers, AreReadAsPeopleWriteThem) {
     EXPECT_FALSE(parse_styled(text, NumberStyle::kThousands, value)) << text;
 }
 
+TEST(Numbers, HaveUnits) {
+  const struct {
+    const char *text, *unit;
+    double value;
+  } cases[] = {{"11.3 kg", "kg", 11.3},
+               {"11.3kg", "kg", 11.3},
+               {"1e3 km/h", "km/h", 1000},
+               {"-5 \xC2\xB0"
+                "C",
+                "\xC2\xB0"
+                "C",
+                -5},
+               {"1 200 sq ft", "sq ft", 1200},
+               {"3 m2 ", "m2", 3}};
+  for (const auto& each : cases) {
+    EXPECT_EQ(unit_of(each.text), each.unit) << each.text;
+    double value = 0;
+    EXPECT_TRUE(parse_styled(without_unit(each.text, each.unit), NumberStyle::kPlain, value));
+    EXPECT_DOUBLE_EQ(value, each.value) << each.text;
+  }
+  for (const char* text : {"", "kg", "11.3", "5 (kg)", "3 apples and 4 pears", "12 | 13"})
+    EXPECT_EQ(unit_of(text), "") << text;
+}
+
 TEST(Dates, HaveTheUsualForms) {
   Date date;
   const struct {
@@ -96,6 +120,51 @@ TEST_F(Tables, ReadSeveralTargetsOfDifferentStyles) {
   const Preprocessing how = fit_table(*table_, {0, 1}, options, notes_);
   EXPECT_NEAR(how.targets.offset(0), 2, 1e-12);
   EXPECT_NEAR(how.targets.offset(1), 2500, 1e-12);
+}
+
+TEST_F(Tables, ReadNumbersWithAUnitAndSayIt) {
+  const Preprocessing how = fit("a,b,y\n11.3 kg,1,1\n12 kg,2,2\nNA,4,5\n13.1kg,5,3\n14,7,8\n");
+  EXPECT_EQ(how.columns[0].kind, ColumnKind::kNumber);
+  EXPECT_EQ(how.columns[0].style, "plain kg");
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_NE(notes_[0].find("'11.3 kg' is read as 11.3"), std::string::npos) << notes_[0];
+  EXPECT_EQ(Preprocessing::from_json(how.to_json()).to_json(), how.to_json());
+  const io::TextTable other(folder_.write("o.csv", "a,b,y\n300 g,1,1\n"));
+  EXPECT_THROW(
+      {
+        try {
+          how.features_of<double>(other, {0});
+        } catch (const IoError& error) {
+          EXPECT_NE(std::string(error.what()).find("'300 g' found, a finite number in kg or NA"),
+                    std::string::npos)
+              << error.what();
+          throw;
+        }
+      },
+      IoError);
+}
+
+TEST_F(Tables, SayThatUnitsDiffer) {
+  const Preprocessing how = fit("a,b,y\n11.3 kg,1,1\n300 g,2,2\n13.1 kg,5,3\n300 g,6,3\n");
+  EXPECT_EQ(how.columns[0].kind, ColumnKind::kCategory);
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_NE(notes_[0].find("numbers in 'g' and 'kg': taken for words"), std::string::npos);
+}
+
+TEST_F(Tables, KeepCodesAsWords) {
+  const Preprocessing how = fit("a,b,y\n1Story,1,1\n2Story,2,2\nSLvl,5,3\n1Story,6,3\n");
+  EXPECT_EQ(how.columns[0].kind, ColumnKind::kCategory);
+  EXPECT_TRUE(notes_.empty());
+}
+
+TEST_F(Tables, ReadSeveralTargetsWithUnits) {
+  table_.emplace(folder_.write("s.csv", "a,u,v\n1,1.5 m,2 kg\n2,2.5 m,3 kg\n"));
+  TableOptions options;
+  options.target = "u,v";
+  const Preprocessing how = fit_table(*table_, {0, 1}, options, notes_);
+  EXPECT_EQ(how.target_style, "plain m|plain kg");
+  EXPECT_NEAR(how.targets.offset(1), 2.5, 1e-12);
+  EXPECT_EQ(Preprocessing::from_json(how.to_json()).to_json(), how.to_json());
 }
 
 TEST_F(Tables, KeepQuotedLineBreaksInOneField) {

@@ -2,6 +2,7 @@
 // Training with nothing given: relative steps, averaged weights, early stopping.
 #include <gtest/gtest.h>
 
+#include "net/cross_validation.hpp"
 #include "net/relative_steps.hpp"
 #include "net/rotation.hpp"
 #include "net/temperature.hpp"
@@ -106,6 +107,55 @@ TEST_F(Defaults, TrainEveryVariantAndSeveralHiddenLayers) {
   EXPECT_NE(
       error_of([&] { train(training_, validation_, test_, deep); }).find("with ReLU expected"),
       std::string::npos);
+}
+
+TEST_F(Defaults, KeepTheLastWeightsWhereAsked) {
+  TrainOptions options = quick();
+  options.variant = "UDV";  // cannot learn |x|: the validation part is best somewhere on the way
+  options.keep_last = true;
+  const auto result = train(training_, validation_, test_, options);
+  EXPECT_EQ(result.steps, options.max_steps);
+  EXPECT_EQ(result.best_step, result.steps);
+  EXPECT_EQ(result.history.back().step, result.steps);
+  EXPECT_DOUBLE_EQ(evaluate(result.network, validation_).loss,
+                   result.history.back().validation_loss);
+  // Without a validation part to look at the weights are the same.
+  const auto blind = train(training_, training_.subset({}), test_, options);
+  EXPECT_EQ(result.network.parameters(), blind.network.parameters());
+}
+
+// More features than rows, two factors, the sign of the first is the class.
+Dataset<float> factors(Index rows, std::uint64_t seed) {
+  constexpr Index kFeatures = 600;
+  Dataset<float> data;
+  data.task = Task::kClassification;
+  data.classes = 2;
+  const RowMatrix<float> F = random_rows<float>(rows, 2, seed);
+  data.X = F * random_rows<float>(2, kFeatures, 77) + random_rows<float>(rows, kFeatures, seed + 1);
+  for (Index i = 0; i < rows; ++i) data.labels.push_back(F(i, 0) > 0 ? 1 : 0);
+  return data;
+}
+
+TEST_F(Defaults, LearnFromAllRowsWhereTheValidationPartDecidesNothing) {
+  const Dataset<float> training = factors(50, 1), validation = factors(12, 5),
+                       test = factors(80, 9);
+  TrainOptions options;
+  options.variant = "UDV";
+  options.hidden = 8;
+  const auto result = train(training, validation, test, options);
+  EXPECT_TRUE(result.on_all_rows);
+  EXPECT_EQ(result.network.sizes().inputs, 600);
+  EXPECT_GT(result.test_accuracy, 0.9);
+  EXPECT_DOUBLE_EQ(result.test_loss, evaluate(result.network, test).loss);
+  // The weights are those of a training on all rows; the temperature is that of the validation
+  // part.
+  auto all = train(joined(training, validation), training.subset({}), test, options);
+  EXPECT_FALSE(all.on_all_rows);
+  apply_temperature(all.network, result.temperature);
+  EXPECT_EQ(all.network.parameters(), result.network.parameters());
+  // Who gives the number of steps gets the validation part's choice, on the training rows alone.
+  options.max_steps = 100;
+  EXPECT_FALSE(train(training, validation, test, options).on_all_rows);
 }
 
 TEST_F(Defaults, CrossValidateFewRows) {

@@ -54,6 +54,12 @@ struct BeforeAfter {
 struct ScoreChange {
   BeforeAfter loss;
   std::optional<BeforeAfter> accuracy;  ///< classification
+  std::optional<BeforeAfter> rmse;      ///< of values, in the units of the target
+};
+
+/// Of a network that was trained from scratch.
+struct ScratchScore : net::Score {
+  std::optional<double> rmse;  ///< of values, in the units of the target
 };
 
 /// A curve of another model, or of another way to prune.
@@ -87,8 +93,8 @@ struct PrunedModel {
   Vector<double> sizes;  ///< singular values of UD, or sizes of neurons
   BeforeAfter neurons, parameters, bytes, prediction_microseconds;
   std::optional<ScoreChange> validation, test;
-  std::optional<net::Score> scratch_validation, scratch_test;  ///< of the baseline
-  std::vector<net::CurvePoint> curve;                          ///< empty without data
+  std::optional<ScratchScore> scratch_validation, scratch_test;  ///< of the baseline
+  std::vector<net::CurvePoint> curve;                            ///< empty without data
   std::vector<NamedCurve> other_curves;
   std::vector<net::PrunedBlock> blocks;  ///< of the network that stands before the head
 };

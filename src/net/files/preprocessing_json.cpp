@@ -135,7 +135,8 @@ Preprocessing Preprocessing::from_json(const std::string& text) {
     how.features = affine_from(json.at("features"));
     if (how.task == Task::kRegression) how.targets = affine_from(json.at("targets"));
     how.target_style = json.value("target_style", std::string());
-    check_style(ColumnKind::kNumber, how.target_style);
+    for (const std::string& style : styles_in(how.target_style))
+      check_style(ColumnKind::kNumber, style);
     for (const Json& column : json.at("columns")) how.columns.push_back(column_from(column));
     check(how);
   } catch (const nlohmann::json::exception& error) {
