@@ -35,7 +35,11 @@ ExitCode run_sweep(const jobs::SweepInput& input, const SweepFlags& flags, Termi
     terminal.leave_report(result.folder);
     if (!terminal.quiet()) {
       print_table(result);
-      fmt::print("  {} runs, {} of them now; results in {}\n", result.cells, result.trained,
+      const std::string finished =
+          static_cast<Index>(result.rows.size()) < result.cells
+              ? fmt::format("{} of {} runs finished", result.rows.size(), result.cells)
+              : fmt::format("{} runs", result.cells);
+      fmt::print("  {}, {} of them now; results in {}\n", finished, result.trained,
                  result.results.string());
       if (!result.model.empty()) print_fact("best model", result.model.string());
     }

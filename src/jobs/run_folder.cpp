@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "core/require.hpp"
@@ -35,6 +37,16 @@ std::string some_of(const std::vector<std::string>& names) {
   throw OptionError("out", folder.string() + " " + what);
 }
 
+bool take_in_time(FolderLock& lock, const fs::path& folder, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  while (!lock.take(folder)) {
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
 // Space that nobody else gets: as much as can be had of this, but not less than half of it. Not
 // having it is no reason to stop.
 void set_aside(const fs::path& file, std::size_t bytes) {
@@ -56,7 +68,7 @@ RunFolder::RunFolder(fs::path folder, const FolderRules& rules)
       staging_(folder_ / io::kStagingFolder),
       lock_(std::make_unique<Lock>()) {
   io::make_folder(folder_);
-  require<IoError>(lock_->take(folder_), folder_.string(),
+  require<IoError>(take_in_time(*lock_, folder_, rules.wait_seconds), folder_.string(),
                    ": another run writes to this folder; wait for its end or take another one");
   if (is_whole(staging_)) move_run(folder_, staging_);
   for (const fs::path& file : {folder_ / kRunFile, checkpoint()})

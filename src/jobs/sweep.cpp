@@ -11,6 +11,7 @@
 #include "core/require.hpp"
 #include "jobs/config_file.hpp"
 #include "jobs/sweep_files.hpp"
+#include "jobs/sweep_parts.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/files/model_file.hpp"
 
@@ -19,10 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kResults = "results.csv";
 constexpr const char* kSpec = "sweep.toml";
 constexpr const char* kModel = "model.safetensors";
 constexpr std::uint64_t kMostSeeds = 1'000'000;
+constexpr double kMergeWait = 600;  // seconds, for other parts that put results together
 
 // Settings of udv train that a sweep has as lists.
 const std::vector<std::string>& single_settings() {
@@ -126,6 +127,13 @@ std::vector<net::SweepRow> rows_of(const fs::path& results, const std::string& s
   return rows;
 }
 
+// A file of that name which is none of a sweep is not replaced.
+void check_results(const fs::path& results) {
+  if (!fs::exists(results)) return;
+  require<IoError>(io::read_bytes(results).starts_with(net::sweep_header()), results.string(),
+                   ":1: another file found, a sweep's results expected");
+}
+
 // Those of a sweep alone: other files stay as they are, and in the way.
 void forget_results(const fs::path& results) {
   if (fs::exists(results) && io::read_bytes(results).starts_with(net::sweep_header()))
@@ -150,33 +158,97 @@ class Sweep {
         settings_(settings_of(spec_, data)) {}
 
   /// `spec_text` is the file that the settings came from; empty where there is none.
-  SweepResult run(std::map<std::string, Setting> config, const std::string& spec_text) {
-    Run run(session_, "sweep", std::move(config), settings_, "", kResults);
-    for (const auto& note : data_.begin()->second.notes) run.warn(note);
-    result_.dataset = spec_.dataset;
-    result_.cells = static_cast<Index>(cells_.size());
-    result_.folder = run.path();
-    if (!run.has_folder()) {
-      train_open_cells(run, {}, [&](const net::SweepRow& row) { result_.rows.push_back(row); });
-      return std::move(result_);
-    }
-    result_.results = run.folder().growing_file(kResults);
-    if (session_.options().force && !session_.options().resume) forget_results(result_.results);
-    SweepResults file(result_.results);
-    if (!spec_text.empty()) io::write_atomically(run.folder().growing_file(kSpec), spec_text);
-    find_best(run);
-    train_open_cells(run, finished_keys(result_.results),
-                     [&](const net::SweepRow& row) { file.append(net::sweep_line(row)); });
-    result_.rows = in_order(rows_of(result_.results, settings_));
-    if (result_.outcome != Outcome::kInterrupted)
-      write_run_json(run.folder(), run.info(), sweep_json(result_.rows, spec_.dataset));
+  SweepResult run(std::map<std::string, Setting> config, const std::string& spec_text,
+                  const SweepPart& part = {}) {
+    const io::RunInfo info = run_part(std::move(config), spec_text, part);
+    if (!part.is_all() && session_.has_folder() && result_.outcome != Outcome::kInterrupted)
+      put_together(result_folders(session_.options().out), info, spec_text);
+    return std::move(result_);
+  }
+
+  /// Results of other folders, put together in that of the session.
+  SweepResult merge(const std::vector<fs::path>& folders, std::map<std::string, Setting> config,
+                    const std::string& spec_text) {
+    io::RunInfo info;
+    info.command = "sweep";
+    info.config = std::move(config);
+    info.seed = session_.seed();
+    put_together(folders, info, spec_text);
     return std::move(result_);
   }
 
  private:
+  io::RunInfo run_part(std::map<std::string, Setting> config, const std::string& spec_text,
+                       const SweepPart& part) {
+    Run run(session_, "sweep", std::move(config), settings_, part.folder(), kSweepResults);
+    for (const auto& note : data_.begin()->second.notes) run.warn(note);
+    result_.dataset = spec_.dataset;
+    result_.cells = static_cast<Index>(cells_.size());
+    result_.folder = run.path();
+    const std::vector<net::SweepCell> own = part.cells_of(cells_);
+    if (!run.has_folder()) {
+      train_open_cells(run, own, {},
+                       [&](const net::SweepRow& row) { result_.rows.push_back(row); });
+      return run.info();
+    }
+    result_.results = run.folder().growing_file(kSweepResults);
+    if (session_.options().force && !session_.options().resume) forget_results(result_.results);
+    SweepResults file(result_.results);
+    if (!spec_text.empty()) io::write_atomically(run.folder().growing_file(kSpec), spec_text);
+    find_best(run);
+    train_open_cells(run, own, finished_keys(result_.results),
+                     [&](const net::SweepRow& row) { file.append(net::sweep_line(row)); });
+    result_.rows = in_order(rows_of(result_.results, settings_));
+    if (result_.outcome != Outcome::kInterrupted)
+      write_run_json(run.folder(), run.info(), sweep_json(result_.rows, spec_.dataset));
+    return run.info();
+  }
+
+  // results.csv, run.json and the best model of all these folders, in that of the session. One
+  // process at a time; what the others add meanwhile, the last of them has.
+  void put_together(const std::vector<fs::path>& folders, const io::RunInfo& info,
+                    const std::string& spec_text) {
+    const fs::path out = session_.options().out;
+    check_results(out / kSweepResults);
+    FolderRules rules{true, true, kSweepResults};
+    rules.wait_seconds = kMergeWait;
+    RunFolder folder(out, rules);
+    FinishedRuns finished;
+    for (const fs::path& source : folders) finished.add(source, settings_);
+    if (fs::exists(out / kSweepResults)) finished.add(out, settings_);
+    result_.rows.clear();
+    for (const auto& [key, row] : finished.rows)
+      if (place_of(key) < cells_.size()) result_.rows.push_back(row);
+    result_.rows = in_order(result_.rows);
+    std::string lines = net::sweep_header();
+    for (const net::SweepRow& row : result_.rows) lines += net::sweep_line(row);
+    io::write_atomically(folder.file(kSweepResults), lines);
+    if (!spec_text.empty()) io::write_atomically(folder.file(kSpec), spec_text);
+    take_best_model(finished, folder);
+    write_run_json(folder, info, sweep_json(result_.rows, spec_.dataset));
+    result_.dataset = spec_.dataset;
+    result_.cells = static_cast<Index>(cells_.size());
+    result_.folder = out;
+    result_.results = out / kSweepResults;
+  }
+
+  // The best run of all is the best of its folder, whose model is there.
+  void take_best_model(FinishedRuns& finished, RunFolder& folder) {
+    const net::SweepRow* best = nullptr;
+    for (const net::SweepRow& row : result_.rows)
+      if (row.status == "done" && (!best || net::is_better(row, *best))) best = &row;
+    result_.model.clear();
+    if (!best || keep_ != "best") return;
+    const fs::path model = finished.folders[best->key] / kModel;
+    if (!fs::exists(model)) return;
+    fs::copy_file(model, folder.file(kModel), fs::copy_options::overwrite_existing);
+    result_.model = folder.path() / kModel;
+  }
+
   template <typename Finished>
-  void train_open_cells(Run& run, const std::set<std::string>& done, const Finished& finished) {
-    for (const auto& cell : cells_)
+  void train_open_cells(Run& run, const std::vector<net::SweepCell>& cells,
+                        const std::set<std::string>& done, const Finished& finished) {
+    for (const auto& cell : cells)
       result_.trained += done.contains(net::cell_key(cell, settings_)) ? 0 : 1;
     net::SweepHooks<Real> hooks{
         run.hooks({result_.trained, session_.options().time_limit}, {"runs", "loss", "width"}),
@@ -186,7 +258,7 @@ class Sweep {
         keep_model(run, row, network);
       };
     result_.outcome =
-        outcome_of(net::run_sweep(data_, cells_, spec_.training.training, settings_, done, hooks));
+        outcome_of(net::run_sweep(data_, cells, spec_.training.training, settings_, done, hooks));
     run.stop_watching();
   }
 
@@ -272,7 +344,16 @@ SweepResult sweep_file(const SweepInput& input, const SweepSpec& spec, Session& 
   check_data(spec, data);
   auto config = config_of(spec);
   config["spec"] = path;
-  return Sweep<Real>(spec, data, input.keep, session).run(std::move(config), io::read_bytes(path));
+  Sweep<Real> sweep(spec, data, input.keep, session);
+  const std::string text = io::read_bytes(path);
+  if (input.merge.empty()) return sweep.run(std::move(config), text, sweep_part(input.part));
+  std::vector<fs::path> folders;
+  for (const std::string& folder : input.merge) {
+    const std::vector<fs::path> found = result_folders(folder);
+    require<IoError>(!found.empty(), folder, ": no results of a sweep (", kSweepResults, ") found");
+    folders.insert(folders.end(), found.begin(), found.end());
+  }
+  return sweep.merge(folders, std::move(config), text);
 }
 
 // The name alone: a copy of a spec elsewhere does not find its data.
@@ -322,6 +403,18 @@ void describe(OptionTable& table, SweepInput& input) {
            "all runs (models/KEY.safetensors) or of none")
       .one_of({"best", "all", "none"})
       .keeps_numbers();
+  table
+      .add("part", input.part,
+           "Train the I-th of N parts alone, in part-I-of-N of the folder; what all parts there "
+           "have finished is put together by each of them at its end")
+      .called("I/N")
+      .keeps_numbers();
+  table
+      .add_each(
+          "merge", input.merge,
+          "Put together what these folders of the same sweep have finished, and train nothing")
+      .called("FOLDER...")
+      .keeps_numbers();
 }
 
 SweepSpec read_sweep_spec(const std::string& path) {
@@ -352,6 +445,9 @@ SweepSpec read_sweep_spec(const std::string& path) {
 }
 
 SweepResult sweep(const SweepInput& input, Session& session) {
+  sweep_part(input.part);  // checked before anything is read
+  if (!input.part.empty() && !input.merge.empty())
+    throw OptionError("merge", "trains nothing, so it does not go with part");
   const SweepSpec spec = read_sweep_spec(input.spec);
   return spec.training.float64 ? sweep_file<double>(input, spec, session)
                                : sweep_file<float>(input, spec, session);
@@ -368,7 +464,7 @@ SweepResult sweep(const SweepSpec& given, const net::SweepData<Real>& data, Sess
 
 SweepResult read_sweep_result(const fs::path& path) {
   SweepResult result;
-  result.results = fs::is_directory(path) ? path / kResults : path;
+  result.results = fs::is_directory(path) ? path / kSweepResults : path;
   result.folder = result.results.parent_path();
   result.dataset = dataset_of(result.folder / kSpec);
   result.rows = net::read_sweep(result.results);

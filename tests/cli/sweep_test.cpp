@@ -76,6 +76,68 @@ TEST(SweepCommand, GoesOnAfterAnInterruptAndATornLine) {
   for (const auto& key : before) EXPECT_EQ(after.count(key), 1u);
 }
 
+// All that is not a time.
+std::set<std::string> results_of(const Cli& cli, const std::string& folder) {
+  std::set<std::string> rows;
+  for (const std::string& line : lines_of(cli.text(folder + "/results.csv"))) {
+    const size_t validation = line.rfind(','), seconds = line.rfind(',', validation - 1);
+    rows.insert(line.substr(0, seconds) + line.substr(validation));
+  }
+  return rows;
+}
+
+TEST(SweepCommand, PartsMakeTheSameSweep) {
+  const Cli cli;
+  write(cli);
+  ASSERT_EQ(cli.run("sweep sweep.toml --out whole").code, 0);
+  const Outcome first = cli.run("sweep sweep.toml --out out --part 1/2");
+  EXPECT_EQ(first.code, 0) << first;
+  EXPECT_NE(first.out.find("12 of 24 runs finished, 12 of them now"), first.out.npos) << first;
+  const Outcome second = cli.run("sweep sweep.toml --out out --part 2/2");
+  EXPECT_NE(second.out.find("24 runs, 12 of them now"), second.out.npos) << second;
+  EXPECT_EQ(results_of(cli, "out"), results_of(cli, "whole"));
+  EXPECT_EQ(cli.text("out/model.safetensors"), cli.text("whole/model.safetensors"));
+  EXPECT_EQ(cli.run_json("out")["cells"], cli.run_json("whole")["cells"]);
+  // A part that is done is not done again without being asked.
+  EXPECT_EQ(cli.run("sweep sweep.toml --out out --part 2/2").code, 2);
+  EXPECT_EQ(cli.run("sweep sweep.toml --out out --part 2/2 --resume").code, 0);
+}
+
+TEST(SweepCommand, PartsOfTwoMachinesArePutTogether) {
+  const Cli cli;
+  write(cli);
+  ASSERT_EQ(cli.run("sweep sweep.toml --out a --part 1/2").code, 0);
+  ASSERT_EQ(cli.run("sweep sweep.toml --out b --part 2/2").code, 0);
+  const Outcome merged = cli.run("sweep sweep.toml --merge a b --out out");
+  EXPECT_EQ(merged.code, 0) << merged;
+  EXPECT_NE(merged.out.find("24 runs, 0 of them now"), merged.out.npos) << merged;
+  EXPECT_EQ(keys(cli).size(), 24u);
+  ASSERT_EQ(cli.run("sweep sweep.toml --out whole").code, 0);
+  EXPECT_EQ(cli.text("out/model.safetensors"), cli.text("whole/model.safetensors"));
+}
+
+TEST(SweepCommand, NamesWhatIsWrongWithParts) {
+  const Cli cli;
+  write(cli);
+  for (const char* part : {"0/2", "3/2", "2", "a/b", "1/0"}) {
+    const Outcome refused = cli.run(std::string("sweep sweep.toml --out out --part ") + part);
+    EXPECT_EQ(refused.code, 2) << refused;
+    EXPECT_NE(refused.err.find("I/N"), refused.err.npos) << refused;
+  }
+  const Outcome nothing = cli.run("sweep sweep.toml --out out --merge empty");
+  EXPECT_EQ(nothing.code, 3) << nothing;
+  EXPECT_NE(nothing.err.find("empty: no results"), nothing.err.npos) << nothing;
+  // Another result of the same run is a contradiction, not a choice.
+  ASSERT_EQ(cli.run("sweep sweep.toml --out a --part 1/12").code, 0);
+  std::string text = cli.text("a/results.csv");
+  const size_t line = text.find("done");
+  std::filesystem::create_directory(cli.path("b"));
+  cli.write("b/results.csv", text.replace(line, 4, "diverged"));
+  const Outcome doubled = cli.run("sweep sweep.toml --out out --merge a b");
+  EXPECT_EQ(doubled.code, 3) << doubled;
+  EXPECT_NE(doubled.err.find("another result"), doubled.err.npos) << doubled;
+}
+
 TEST(SweepCommand, ADivergedRunIsARow) {
   const Cli cli;
   write(cli,

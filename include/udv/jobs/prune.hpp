@@ -20,12 +20,13 @@ namespace udv::jobs {
 
 /// What is made smaller, and the data that decide.
 struct PruneInput {
-  std::string model;      ///< model.safetensors, the folder of a run or of a PEFT adapter
-  std::string data;       ///< of the training: its validation part decides, never the test part
-  std::string targets;    ///< file with the targets of a .npy or IDX file
-  std::string compare;    ///< another model whose curve stands beside that of the first
-  std::string calibrate;  ///< inputs and gradients of layers: adapters and tensors are cut by what
-                          ///< they do to the loss; or a text, where `measure` is there
+  std::string model;    ///< model.safetensors, the folder of a run or of a PEFT adapter
+  std::string data;     ///< of the training: its validation part decides, never the test part
+  std::string targets;  ///< file with the targets of a .npy or IDX file
+  std::string compare;  ///< another model whose curve stands beside that of the first
+  /// Inputs and gradients of layers: adapters and tensors are cut by what they do to the loss; or a
+  /// text, where `measure` is there.
+  std::string calibrate = {};
   /// Makes a calibration of an adapter from a text.
   std::function<net::Calibration(const std::string& adapter, const std::string& text)> measure = {};
 };

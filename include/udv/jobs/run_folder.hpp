@@ -19,6 +19,7 @@ struct FolderRules {
   bool force = true;
   /// A file of results that a run can be continued from without a checkpoint; empty: none.
   std::string continues = {};
+  double wait_seconds = 0;  ///< for another process that writes to it
 };
 
 /// The folder of a run on disk, written and read here alone. New files wait in a hidden folder

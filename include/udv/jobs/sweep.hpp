@@ -33,6 +33,11 @@ UDV_EXPORT SweepSpec read_sweep_spec(const std::string& path);
 struct SweepInput {
   std::string spec;           ///< TOML file
   std::string keep = "best";  ///< models to write: best (model.safetensors), all (models/KEY), none
+  /// "I/N": only the I-th of N parts, in a folder of its own (part-I-of-N) in that of the sweep;
+  /// what all parts have finished so far is put together there. Parts may run at the same time.
+  std::string part = {};
+  /// Folders of the same sweep from elsewhere: their results are put together, nothing is trained.
+  std::vector<std::string> merge = {};
 };
 UDV_EXPORT void describe(OptionTable& table, SweepInput& input);
 
@@ -42,7 +47,7 @@ struct SweepResult {
   std::filesystem::path results;  ///< results.csv in it
   std::string dataset;
   std::vector<net::SweepRow> rows;  ///< of these settings, also of earlier calls
-  Index cells = 0;                  ///< of the grid
+  Index cells = 0;                  ///< of the grid; rows.size() of them are finished
   Index trained = 0;                ///< of them that were open
   std::filesystem::path model;      ///< of the best run; empty where none was kept
 };
