@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Debian packages from the components of cmake/install.cmake: `cmake --preset package`, build, `cpack` in its folder.
 # scripts/make-packages does all of it and checks them.
-if(NOT PROJECT_IS_TOP_LEVEL)
+option(UDV_PACKAGES "Add what Debian packages have besides: copyright, changelogs, documentation" OFF)
+if(NOT UDV_PACKAGES)
   return()
 endif()
 set(UDV_CONTACT "The udv authors <udv@users.noreply.github.com>" CACHE STRING "Maintainer of the packages")

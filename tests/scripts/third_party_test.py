@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import unittest
+import zipfile
 
 sys.dont_write_bytecode = True
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "third-party")
@@ -51,6 +52,13 @@ class ThirdParty(unittest.TestCase):
         parts = third_party.page_packages(self.page)
         self.assertEqual([(p["name"], p["version"]) for p in parts], [("d3-array", "3.2.4"), ("d3-path", "3.1.0"), ("@scope/vega", "6.0.0")])
         self.assertEqual([third_party.page_licence(p["text"]) for p in parts], ["ISC", "ISC", "BSD-3-Clause"])
+
+    def test_libraries_of_a_wheel(self):
+        path = os.path.join(self.folder.name, "x.whl")
+        with zipfile.ZipFile(path, "w") as wheel:
+            for name in ("udv/_udv.so", "udv.libs/libz-1234abcd.so.1", "udv.libs/libopenblasp-r0-f650aae0.3.21.so"):
+                wheel.writestr(name, "")
+        self.assertEqual(third_party.wheel_libraries(path), ["libz.so.1", "libopenblasp-r0.3.21.so"])
 
     def test_copyright_file_has_every_text_once(self):
         text = third_party.debian_copyright(self.page)
