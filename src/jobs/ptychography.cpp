@@ -113,16 +113,13 @@ class PtychographyJob {
 
   BasicRecovery<Complex> solve_image(Run& run, PtychographyJobResult& result) {
     const Hooks hooks = run.hooks(solve_total(options_.method, session_));
-    PtychographyResult found = run.compute(hooks, [&] {
-      return recover_image(*split_.used.op, split_.used.amplitudes, split_.used.dark,
-                           image_options(options_), hooks);
-    });
-    spectrum_ = std::move(found.x);
-    result.pupil = std::move(found.pupil);
-    result.dark_gain = found.dark_gain;
-    result.candidates = std::move(found.candidates);
-    result.winner = std::move(found.winner);
-    return found;
+    found_ = run.compute(
+        hooks, [&] { return recover_image(split_.used, image_options(options_), hooks); });
+    result.pupil = found_.pupil;
+    result.dark_gain = found_.dark_gain;
+    result.candidates = found_.candidates;
+    result.winner = found_.winner;
+    return std::move(found_);
   }
 
   BasicRecovery<Complex> solve_gradient(Run& run) {
@@ -141,14 +138,15 @@ class PtychographyJob {
 
   // Image, residuals, and their files.
   void use_answer(Run& run, const BasicRecovery<Complex>& recovery, PtychographyJobResult& result) {
-    if (!automatic_) {
-      spectrum_ = dominant_vector<Complex>(recovery.U, recovery.d);
-      result.pupil = split_.used.op->pupil();
+    if (!automatic_) use_plain_images(recovery, result);
+    const auto used = operator_of(split_.used, found_);
+    result.image = sample_image(*used, found_.x);
+    result.amplitude_residual = amplitude_residual(split_.used, found_);
+    if (split_.held_out.op) {
+      const HeldOutResidual residual = held_out_residual(split_.held_out, found_);
+      result.held_out_residual = residual.predicted;
+      result.held_out_scaled = residual.scaled;
     }
-    const auto used = split_.used.op->with_pupil(result.pupil);
-    result.image = sample_image(*used, spectrum_);
-    result.amplitude_residual = residual_of(split_.used, result);
-    if (split_.held_out.op) result.held_out_residual = residual_of(split_.held_out, result);
     note_answer(run.info(), result);
     if (!run.has_folder()) return;
     RunFolder& folder = run.folder();
@@ -171,9 +169,12 @@ class PtychographyJob {
     io::write_png(folder.file("undetermined.png"), io::gray_picture(image));
   }
 
-  double residual_of(const PtychographyImages& part, const PtychographyJobResult& result) const {
-    return amplitude_residual(*part.op->with_pupil(result.pupil), part.amplitudes, part.dark,
-                              result.dark_gain, spectrum_);
+  // The gradient method knows neither gains nor backgrounds.
+  void use_plain_images(const BasicRecovery<Complex>& recovery, PtychographyJobResult& result) {
+    found_.x = dominant_vector<Complex>(recovery.U, recovery.d);
+    found_.pupil = result.pupil = split_.used.op->pupil();
+    found_.gains = Vector<float>::Ones(split_.used.op->images());
+    found_.backgrounds = Vector<float>::Zero(split_.used.op->images());
   }
 
   void note_answer(io::RunInfo& info, const PtychographyJobResult& result) const {
@@ -187,6 +188,7 @@ class PtychographyJob {
     }
     info.figures["amplitude_residual"] = result.amplitude_residual;
     if (result.held_out_residual) info.figures["held_out_residual"] = *result.held_out_residual;
+    if (result.held_out_scaled) info.figures["held_out_scaled"] = *result.held_out_scaled;
   }
 
   PtychographyInput input_;
@@ -196,7 +198,7 @@ class PtychographyJob {
   PtychographySplit split_;
   BasicProblem<Complex> problem_;
   bool automatic_ = true;
-  Vector<Complex> spectrum_;
+  PtychographyResult found_;
 };
 
 }  // namespace

@@ -35,6 +35,7 @@ void drop(PtychographyData& data, const std::vector<Index>& places) {
   const Index pixels = data.pupil.size();
   PtychographyData kept = data;
   kept.windows.clear();
+  kept.exact.supports.clear();
   kept.dark.clear();
   kept.used.clear();
   Index count = 0;
@@ -42,6 +43,7 @@ void drop(PtychographyData& data, const std::vector<Index>& places) {
     if (std::find(places.begin(), places.end(), i) != places.end()) continue;
     const auto at = static_cast<size_t>(i);
     kept.windows.push_back(data.windows[at]);
+    if (!data.exact.supports.empty()) kept.exact.supports.push_back(data.exact.supports[at]);
     kept.dark.push_back(data.dark[at]);
     kept.used.push_back(data.used[at]);
     kept.amplitudes.segment(count++ * pixels, pixels) = data.amplitudes.segment(i * pixels, pixels);
@@ -140,6 +142,7 @@ PtychographyData detail::numbered_data(const ImageStack& images, const Optics& o
   data.cols = optics.upsampling * images.cols;
   data.windows = spectrum_windows(optics, images.rows, images.cols, lights);
   data.pupil = known_pupil.size() > 0 ? known_pupil : pupil(optics, images.rows, images.cols);
+  if (known_pupil.size() == 0) data.exact = exact_pupils(optics, images.rows, images.cols, lights);
   data.amplitudes = amplitudes_of(images);
   for (const Window& window : data.windows) data.dark.push_back(is_dark(data, window));
   return data;

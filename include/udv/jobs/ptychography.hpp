@@ -42,6 +42,7 @@ struct PtychographyJobResult : RecoveryResult<std::complex<float>> {
   std::string winner;
   double amplitude_residual = 1;
   std::optional<double> held_out_residual;
+  std::optional<double> held_out_scaled;  ///< with the best gain and background of each image
 };
 
 /// Recovers a complex image from Fourier ptychographic intensities. Throws IoError naming file and

@@ -81,6 +81,15 @@ UDV_EXPORT std::vector<Window> spectrum_windows(const Optics& optics, Index low_
 UDV_EXPORT RowMatrix<std::complex<double>> pupil(const Optics& optics, Index low_rows,
                                                  Index low_cols);
 
+/// LEDs stand between the samples of a spectrum. What the rounding of spectrum_windows() leaves
+/// over, less than one sample, moves the pupil: each image has a disc of its own.
+struct ExactPupils {
+  RowMatrix<std::complex<double>> pupil;   ///< as pupil(), one sample wider
+  std::vector<RowMatrix<float>> supports;  ///< 1 in the disc of the image, else 0
+};
+UDV_EXPORT ExactPupils exact_pupils(const Optics& optics, Index low_rows, Index low_cols,
+                                    const std::vector<Illumination>& lights);
+
 /// Share in [0, 1] of the pupil of windows[led] that the pupils of windows[others] cover. An image
 /// can be predicted from the others only where it is near 1. O(pupil samples * others).
 UDV_EXPORT double coverage(const RowMatrix<std::complex<double>>& pupil,

@@ -28,7 +28,9 @@ struct PtychographyData {
   Index rows = 0, cols = 0;     ///< of the spectrum to recover
   std::vector<Window> windows;  ///< one per image
   RowMatrix<std::complex<double>> pupil;
+  ExactPupils exact;                 ///< the same for LEDs between samples; empty: not known
   Vector<float> amplitudes;          ///< image by image, row by row
+  Vector<float> weights;             ///< of pixels, 0 where one says nothing; empty: all 1
   std::vector<bool> dark;            ///< the LED's own light is outside of the pupil
   std::vector<Index> used;           ///< number of each image in the data set, from 0
   std::vector<Index> contradicting;  ///< numbers of images that contradict the model, from 0
@@ -56,8 +58,11 @@ UDV_EXPORT std::vector<Index> contradicting_images(const Vector<float>& amplitud
 /// A part of the images of a data set, ready for recover_image().
 struct PtychographyImages {
   std::shared_ptr<const PtychographyOperator<std::complex<float>>> op;  ///< nullptr: no images
+  /// With LEDs between the samples of the spectrum; nullptr: not known.
+  std::shared_ptr<const PtychographyOperator<std::complex<float>>> exact;
   Vector<float> amplitudes;
   std::vector<bool> dark;
+  Vector<float> weights;  ///< of pixels, 0 where one says nothing; empty: all 1
 };
 
 /// Images that are used and images that are only predicted.
