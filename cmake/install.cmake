@@ -39,7 +39,7 @@ file(RELATIVE_PATH UDV_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
      ${CMAKE_INSTALL_PREFIX})
 # A static library leaves its own libraries to whoever links it; these are linked as they are, so
 # `pkg-config --libs udv` is enough and their private libraries are not needed.
-set(udv_libraries " fmt libzip zlib matio ${hdf5_MODULE_NAME} libpng fftw3 fftw3f openblas libpcre2-8 tomlplusplus")
+set(udv_libraries " fmt libzip zlib matio ${hdf5_MODULE_NAME} libpng libtiff-4 fftw3 fftw3f openblas libpcre2-8 tomlplusplus")
 if(BUILD_SHARED_LIBS)
   set(UDV_PC_REQUIRES_PRIVATE "${udv_libraries}")
 else()

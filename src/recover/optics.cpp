@@ -69,8 +69,10 @@ double illumination_na(const Optics& optics, double radius_mm) {
 }
 
 Illumination illumination(const Optics& optics, const GridPoint& led) {
-  const double x0 = optics.x_offset_mm + static_cast<double>(led.x) * optics.led_pitch_mm;
-  const double y0 = optics.y_offset_mm + static_cast<double>(led.y) * optics.led_pitch_mm;
+  double across = optics.mirrored ? -led.x : led.x, down = led.y;
+  if (optics.swapped) std::swap(across, down);
+  const double x0 = optics.x_offset_mm + across * optics.led_pitch_mm;
+  const double y0 = optics.y_offset_mm + down * optics.led_pitch_mm;
   const double angle = optics.rotation_degrees * std::numbers::pi / 180;
   const double x = x0 * std::cos(angle) - y0 * std::sin(angle);
   const double y = x0 * std::sin(angle) + y0 * std::cos(angle);
@@ -164,7 +166,8 @@ std::vector<GridPoint> raster_order(Index rows, Index cols) {
           " LEDs asked for, 0 or more in each direction expected");
   std::vector<GridPoint> points;
   for (Index row = 0; row < rows; ++row)
-    for (Index col = 0; col < cols; ++col) points.push_back({col - cols / 2, row - rows / 2});
+    for (Index col = 0; col < cols; ++col)
+      points.push_back({static_cast<double>(col - cols / 2), static_cast<double>(row - rows / 2)});
   return points;
 }
 

@@ -92,6 +92,21 @@ TEST(Ptycho, FindsTheGainOfDarkImages) {
   EXPECT_NEAR(found.dark_gain, 0.5, 0.1);
 }
 
+TEST(Ptycho, FindsBackgroundsOfDarkImages) {
+  Scene scene;
+  const float bright = scene.amplitudes.maxCoeff();
+  const float background = 0.01f * bright * bright;
+  for (Index l = 0; l < scene.op.images(); ++l)
+    if (scene.dark[size_t(l)]) {
+      auto image = scene.amplitudes.segment(l * kLow * kLow, kLow * kLow);
+      image = (image.cwiseAbs2().array() + background).sqrt();
+    }
+  const auto found = recover_image(scene.images(), {.dark_gain = false, .led_gains = false});
+  EXPECT_LE(found.amplitude_residual, 0.02);
+  for (Index l = 0; l < scene.op.images(); ++l)
+    EXPECT_NEAR(found.backgrounds(l), scene.dark[size_t(l)] ? background : 0, 0.3 * background);
+}
+
 TEST(Ptycho, SameSeedSameBitsForAnyThreads) {
   const Scene scene;
   const auto run = [&](int threads) {
@@ -116,7 +131,7 @@ TEST(Ptycho, SaysWhatIsWrongWithItsOptions) {
 
 TEST(Ptycho, AnswersWithARecovery) {
   const Scene scene(1);
-  const auto found = recover_image(scene.images());
+  const auto found = recover_image(scene.images(), {.led_gains = false});
   EXPECT_EQ(found.method, "udu");
   EXPECT_EQ(found.operator_name, "ptychography");
   EXPECT_EQ(found.rank, 1);

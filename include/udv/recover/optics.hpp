@@ -22,17 +22,19 @@ struct UDV_EXPORT Optics {
   double rotation_degrees = 0;    ///< of the grid about the optical axis, from x towards y
   double x_offset_mm = 0;         ///< of LED (0, 0) from the axis, before the rotation
   double y_offset_mm = 0;
-  double defocus_m = 0;  ///< of the sample
-  int upsampling = 2;    ///< pixels of the recovered image per camera pixel and direction
+  double defocus_m = 0;   ///< of the sample
+  int upsampling = 2;     ///< pixels of the recovered image per camera pixel and direction
+  bool mirrored = false;  ///< LED (x, y) of the list stands at (-x, y)
+  bool swapped = false;   ///< and then, or else, at (y, x)
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;
 };
 
-/// Place in the grid of LEDs; (0, 0) is the one near the axis.
+/// Place in the grid of LEDs, in pitches; (0, 0) is near the axis. LEDs need not stand on a grid.
 struct GridPoint {
-  Index x = 0;
-  Index y = 0;
+  double x = 0;
+  double y = 0;
   bool operator==(const GridPoint&) const = default;
 };
 
