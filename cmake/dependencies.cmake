@@ -7,6 +7,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(matio REQUIRED IMPORTED_TARGET matio)
 pkg_check_modules(libpng REQUIRED IMPORTED_TARGET libpng)
+pkg_check_modules(libtiff REQUIRED IMPORTED_TARGET libtiff-4)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 # Debian's hdf5.pc may stand for a parallel build; its serial one has a name of its own.

@@ -48,7 +48,7 @@ file(RELATIVE_PATH UDV_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
 # A static library leaves its own libraries to whoever links it; these are linked as they are, so
 # `pkg-config --libs udv` is enough and their private libraries are not needed. A shared one knows
 # its own: pkg-config would ask for their files where they are named.
-set(udv_libraries " fmt libzip zlib matio ${hdf5_MODULE_NAME} libpng openblas libpcre2-8 tomlplusplus")
+set(udv_libraries " fmt libzip zlib matio ${hdf5_MODULE_NAME} libpng libtiff-4 openblas libpcre2-8 tomlplusplus")
 if(NOT BUILD_SHARED_LIBS)
   set(UDV_PC_REQUIRES "${udv_libraries}")
 endif()

@@ -39,6 +39,7 @@
 #include "udv/net/sweep.hpp"
 #include "udv/net/trainer.hpp"
 #include "udv/recover/fold_in.hpp"
+#include "udv/recover/led_geometry.hpp"
 #include "udv/recover/operators/dense.hpp"
 #include "udv/recover/operators/entries.hpp"
 #include "udv/recover/operators/imaging.hpp"

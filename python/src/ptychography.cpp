@@ -9,6 +9,7 @@
 #include "core/require.hpp"
 #include "keywords.hpp"
 #include "running.hpp"
+#include "udv/recover/led_geometry.hpp"
 
 namespace udv::python {
 namespace {
@@ -20,6 +21,7 @@ py::dict figures_of(const jobs::PtychographyJobResult& result) {
   all["dark_gain"] = result.dark_gain;
   all["amplitude_residual"] = result.amplitude_residual;
   all["held_out_residual"] = result.held_out_residual;
+  all["held_out_scaled"] = result.held_out_scaled;
   all["winner"] = result.winner;
   py::dict candidates;
   for (const ImageCandidate& one : result.candidates) candidates[one.name.c_str()] = one.residual;
@@ -68,7 +70,7 @@ Optics optics_of(const py::dict& given) {
 std::vector<GridPoint> leds_of(const py::dict& setup, Index images) {
   if (!setup.contains("leds")) return spiral_order(images);
   std::vector<GridPoint> leds;
-  for (const auto& [x, y] : setup["leds"].cast<std::vector<std::pair<Index, Index>>>())
+  for (const auto& [x, y] : setup["leds"].cast<std::vector<std::pair<double, double>>>())
     leds.push_back({x, y});
   require(static_cast<Index>(leds.size()) == images, "setup: ", leds.size(), " leds found, ",
           images, " expected, one for each image");
@@ -92,8 +94,13 @@ py::tuple ptychography_arrays(const Dense<double>& images, const py::dict& setup
   RowMatrix<std::complex<double>> known_pupil;
   if (setup.contains("pupil"))
     known_pupil = to_matrix(setup["pupil"].cast<Dense<std::complex<double>>>());
-  const auto lights = illuminations(optics, leds_of(setup, stack.images));
-  const auto data = ptychography_data(stack, optics, lights, options.drop_bad, known_pupil);
+  const auto leds = leds_of(setup, stack.images);
+  const CalibratedOptics calibrated =
+      calibrate(stack, optics, leds, options.calibration, options.method.seed);
+  auto data = ptychography_data(stack, calibrated.optics, illuminations(calibrated.optics, leds),
+                                options.drop_bad, known_pupil);
+  data.warnings.insert(data.warnings.begin(), calibrated.warnings.begin(),
+                       calibrated.warnings.end());
   return run_ptychography(run, watcher, [&](jobs::Session& session) {
     return jobs::ptychography(data, options, session);
   });

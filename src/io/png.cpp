@@ -27,7 +27,7 @@ class PngImage {
 constexpr Index kLargestSize = 1'000'000;  // libpng's own limit
 
 std::string encode(const std::string& name, Index height, Index width, png_uint_32 format,
-                   const std::uint8_t* pixels) {
+                   const void* pixels) {
   require(0 < height && height <= kLargestSize && 0 < width && width <= kLargestSize,
           "write_png: image of ", height, " x ", width, " pixels found, 1 to ", kLargestSize,
           " each way expected");
@@ -36,7 +36,7 @@ std::string encode(const std::string& name, Index height, Index width, png_uint_
   image->width = static_cast<png_uint_32>(width);
   image->format = format;
   const auto raw = static_cast<std::size_t>(height) *
-                   (static_cast<std::size_t>(width) * PNG_IMAGE_PIXEL_CHANNELS(format) + 1);
+                   (static_cast<std::size_t>(width) * PNG_IMAGE_PIXEL_SIZE(format) + 1);
   // Where deflate cannot shorten the rows it stores them, with a few bytes per block and chunk.
   png_alloc_size_t size = raw + raw / 512 + 4096;
   std::string bytes(size, '\0');
@@ -93,6 +93,11 @@ void write_png(const std::filesystem::path& path, const RgbImage& image) {
       path, encode(path.string(), image.height, image.width, PNG_FORMAT_RGB, image.pixels.data()));
 }
 
+void write_png(const std::filesystem::path& path, const RowMatrix<std::uint16_t>& gray) {
+  write_atomically(
+      path, encode(path.string(), gray.rows(), gray.cols(), PNG_FORMAT_LINEAR_Y, gray.data()));
+}
+
 PngInfo describe_png(const std::filesystem::path& path) {
   constexpr const char* kColours[] = {"gray",  nullptr,         "RGB", "palette", "gray with alpha",
                                       nullptr, "RGB with alpha"};
@@ -127,7 +132,7 @@ void read_pixels(const std::filesystem::path& path, png_uint_32 format, const Ro
   require_plausible_size(name, image.get(), bytes.size());
   image->format = format;
   const png_color black{0, 0, 0};
-  std::uint8_t* const pixels = room(image->height, image->width);
+  void* const pixels = room(image->height, image->width);
   const bool read = png_image_finish_read(image.get(), &black, pixels, 0, nullptr) != 0;
   require<IoError>(read, name, ": damaged PNG file found: ", image->message);
 }
@@ -137,6 +142,15 @@ void read_pixels(const std::filesystem::path& path, png_uint_32 format, const Ro
 RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path) {
   RowMatrix<std::uint8_t> gray;
   read_pixels(path, PNG_FORMAT_GRAY, [&](Index height, Index width) {
+    gray.resize(height, width);
+    return gray.data();
+  });
+  return gray;
+}
+
+RowMatrix<std::uint16_t> read_png_gray16(const std::filesystem::path& path) {
+  RowMatrix<std::uint16_t> gray;
+  read_pixels(path, PNG_FORMAT_LINEAR_Y, [&](Index height, Index width) {
     gray.resize(height, width);
     return gray.data();
   });

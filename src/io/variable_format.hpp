@@ -20,6 +20,9 @@ extern const VariableFormat kNpzFormat;
 extern const VariableFormat kMat5Format;   ///< MATLAB 5 to 7.2
 extern const VariableFormat kMat73Format;  ///< HDF5 with MATLAB's conventions
 extern const VariableFormat kHdf5Format;
+extern const VariableFormat kTiffFormat;    ///< pages of a TIFF file, one variable "images"
+extern const VariableFormat kFolderFormat;  ///< pictures of a folder, the same
+extern const VariableFormat kNpyFormat;     ///< the array of an .npy file, the same
 
 /// The one of MATLAB's two formats that the first bytes tell; throws IoError where neither.
 const VariableFormat& mat_format(const std::filesystem::path& path);

@@ -21,11 +21,17 @@ namespace {
 
 const VariableFormat& format_of(const std::filesystem::path& path) {
   const std::string extension = lower_case(path.extension().string());
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return kFolderFormat;
   if (extension == ".npz") return kNpzFormat;
+  if (extension == ".npy") return kNpyFormat;
+  if (extension == ".tif" || extension == ".tiff") return kTiffFormat;
   if (extension == ".mat") return mat_format(path);
-  require<IoError>(extension == ".h5" || extension == ".hdf5", path.string(),
-                   ": name that ends in ", in_quotes(extension),
-                   " found, .mat, .npz, .h5 or .hdf5 expected");
+  const bool named = extension == ".h5" || extension == ".hdf5";
+  if (named || (std::filesystem::exists(path, unknown) && is_hdf5(path))) return kHdf5Format;
+  require<IoError>(false, path.string(), ": name that ends in ", in_quotes(extension),
+                   " found, .mat, .npz, .npy, .tif, .tiff, .h5, .hdf5 or a folder of pictures "
+                   "expected");
   return kHdf5Format;
 }
 

@@ -3,11 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "jobs/recovery.hpp"
 #include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
 #include "udv/io/gray_picture.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
+#include "udv/recover/led_geometry.hpp"
 #include "udv/recover/phase.hpp"
 #include "udv/recover/phase_unwrapping.hpp"
 
@@ -18,6 +23,7 @@ using Complex = std::complex<float>;
 using Operator = PtychographyOperator<Complex>;
 
 constexpr double kPaperNorm = 2;  // |b| of the paper's setting
+constexpr double kBadFit = 0.25;  // relative amplitude residual that no noise explains
 constexpr Index kPaperColumns = 20, kPaperIterations = 10'000;
 
 // The paper's algorithm, as soon as a setting of it is given.
@@ -59,6 +65,80 @@ void write_pictures(const std::filesystem::path& amplitude, const std::filesyste
                     const RowMatrix<Complex>& image) {
   io::write_png(amplitude, io::gray_picture(image.cwiseAbs().cast<double>()));
   io::write_png(phase, io::gray_picture(relative_phase(image)));
+}
+
+// Light at the camera where the LED nearest to the axis shines, at the scale of the result.
+RowMatrix<double> raw_centre(const PtychographyData& data, const PtychographyImages& used) {
+  size_t nearest = 0;
+  const auto& windows = used.op->windows();
+  const Index rows = data.pupil.rows(), cols = data.pupil.cols();
+  const auto distance = [&](const Window& w) {
+    return std::hypot(static_cast<double>(2 * w.row + rows - data.rows),
+                      static_cast<double>(2 * w.col + cols - data.cols));
+  };
+  for (size_t l = 1; l < windows.size(); ++l)
+    if (distance(windows[l]) < distance(windows[nearest])) nearest = l;
+  RowMatrix<double> picture(data.rows, data.cols);
+  const Index first = static_cast<Index>(nearest) * rows * cols;
+  for (Index r = 0; r < data.rows; ++r)
+    for (Index c = 0; c < data.cols; ++c)
+      picture(r, c) = used.amplitudes(first + r * rows / data.rows * cols + c * cols / data.cols);
+  return picture;
+}
+
+// Pupil phases, with frequency 0 in the middle.
+RowMatrix<double> pupil_phase(const RowMatrix<std::complex<double>>& pupil) {
+  RowMatrix<double> phase(pupil.rows(), pupil.cols());
+  for (Index i = 0; i < pupil.size(); ++i) phase.data()[i] = std::arg(pupil.data()[i]);
+  return phase;
+}
+
+// A square per LED at its direction: white bright field, grey dark field, red left out.
+io::RgbImage led_map(const PtychographyData& data) {
+  constexpr Index kSide = 240, kHalf = 3;
+  double reach = data.optics.numerical_aperture;
+  for (const LedNote& led : data.leds) reach = std::max(reach, led.light.na);
+  io::RgbImage map{kSide, kSide, std::vector<std::uint8_t>(3 * kSide * kSide, 20)};
+  const auto place = [&](double cosine) {
+    return static_cast<Index>(std::lround((0.5 - 0.46 * cosine / reach) * (kSide - 1)));
+  };
+  for (const LedNote& led : data.leds)
+    for (Index y = -kHalf; y <= kHalf; ++y)
+      for (Index x = -kHalf; x <= kHalf; ++x) {
+        const Index at = 3 * ((place(led.light.ky) + y) * kSide + place(led.light.kx) + x);
+        const bool used = led.left_out.empty();
+        const int level = led.dark ? 110 : 240;
+        map.pixels[static_cast<size_t>(at)] = static_cast<std::uint8_t>(used ? level : 220);
+        for (const Index other : {1, 2})
+          map.pixels[static_cast<size_t>(at + other)] =
+              static_cast<std::uint8_t>(used ? level : 40);
+      }
+  return map;
+}
+
+// image,x,y,na,field,level,used,gain,background: one line per image of the data set.
+std::string led_table(const PtychographyData& data, const PtychographyResult& found,
+                      const std::vector<Index>& fitted) {
+  std::string text = "image,x,y,na,field,level,gain,background,left_out\n";
+  for (const LedNote& led : data.leds) {
+    std::string gain, background;
+    for (size_t i = 0; i < fitted.size(); ++i)
+      if (data.used[static_cast<size_t>(fitted[i])] == led.image) {
+        gain = fmt::format("{:.6g}", found.gains(static_cast<Index>(i)));
+        background = fmt::format("{:.6g}", found.backgrounds(static_cast<Index>(i)));
+      }
+    text += fmt::format("{},{},{},{:.6g},{},{:.4g},{},{},{}\n", led.image + 1, led.light.led.x,
+                        led.light.led.y, led.light.na, led.dark ? "dark" : "bright", led.level,
+                        gain, background, led.left_out);
+  }
+  return text;
+}
+
+void write_more_pictures(RunFolder& folder, const PtychographyData& data,
+                         const PtychographyImages& used, const PtychographyResult& found) {
+  io::write_png(folder.file("raw.png"), io::gray_picture(raw_centre(data, used)));
+  io::write_png(folder.file("pupil.png"), io::gray_picture(pupil_phase(found.pupil)));
+  io::write_png(folder.file("leds.png"), led_map(data));
 }
 
 /// One job: images, split and settings, from the solve to the files.
@@ -109,20 +189,25 @@ class PtychographyJob {
     for (const Index led : data_.used) info.lists["leds"].push_back(std::int64_t{led + 1});
     for (const Index led : data_.contradicting)
       info.lists["contradicting_leds"].push_back(std::int64_t{led + 1});
+    for (const LedNote& led : data_.leds) {
+      if (led.left_out.empty()) continue;
+      info.lists["left_out_leds"].push_back(std::int64_t{led.image + 1});
+      info.lists["left_out_reasons"].push_back(led.left_out);
+    }
+    info.figures["geometry"] = geometry_text(data_.optics);
+    info.figures["bad_pixels"] = static_cast<std::int64_t>(data_.bad_pixels.size());
+    info.figures["saturated_samples"] = std::int64_t{data_.saturated};
   }
 
   BasicRecovery<Complex> solve_image(Run& run, PtychographyJobResult& result) {
     const Hooks hooks = run.hooks(solve_total(options_.method, session_));
-    PtychographyResult found = run.compute(hooks, [&] {
-      return recover_image(*split_.used.op, split_.used.amplitudes, split_.used.dark,
-                           image_options(options_), hooks);
-    });
-    spectrum_ = std::move(found.x);
-    result.pupil = std::move(found.pupil);
-    result.dark_gain = found.dark_gain;
-    result.candidates = std::move(found.candidates);
-    result.winner = std::move(found.winner);
-    return found;
+    found_ = run.compute(
+        hooks, [&] { return recover_image(split_.used, image_options(options_), hooks); });
+    result.pupil = found_.pupil;
+    result.dark_gain = found_.dark_gain;
+    result.candidates = found_.candidates;
+    result.winner = found_.winner;
+    return std::move(found_);
   }
 
   BasicRecovery<Complex> solve_gradient(Run& run) {
@@ -141,21 +226,25 @@ class PtychographyJob {
 
   // Image, residuals, and their files.
   void use_answer(Run& run, const BasicRecovery<Complex>& recovery, PtychographyJobResult& result) {
-    if (!automatic_) {
-      spectrum_ = dominant_vector<Complex>(recovery.U, recovery.d);
-      result.pupil = split_.used.op->pupil();
+    if (!automatic_) use_plain_images(recovery, result);
+    const auto used = operator_of(split_.used, found_);
+    result.image = sample_image(*used, found_.x);
+    result.amplitude_residual = amplitude_residual(split_.used, found_);
+    if (split_.held_out.op) {
+      const HeldOutResidual residual = held_out_residual(split_.held_out, found_);
+      result.held_out_residual = residual.predicted;
+      result.held_out_scaled = residual.scaled;
     }
-    const auto used = split_.used.op->with_pupil(result.pupil);
-    result.image = sample_image(*used, spectrum_);
-    result.amplitude_residual = residual_of(split_.used, result);
-    if (split_.held_out.op) result.held_out_residual = residual_of(split_.held_out, result);
     note_answer(run.info(), result);
+    if (automatic_ && result.amplitude_residual > kBadFit) warn_of_bad_fit(run, result);
     if (!run.has_folder()) return;
     RunFolder& folder = run.folder();
     io::write_npy(folder.file("x.npy"), result.image);
     io::write_npy(folder.file("pupil.npy"), result.pupil);
     io::write_npy(folder.file("windows.npy"), window_corners(*used));
     write_pictures(folder.file("amplitude.png"), folder.file("phase.png"), result.image);
+    write_more_pictures(folder, data_, split_.used, found_);
+    io::write_atomically(folder.file("leds.csv"), led_table(data_, found_, fitted_images()));
     draw_open_pixels(folder, *used, recovery.open_entries);
   }
 
@@ -171,9 +260,33 @@ class PtychographyJob {
     io::write_png(folder.file("undetermined.png"), io::gray_picture(image));
   }
 
-  double residual_of(const PtychographyImages& part, const PtychographyJobResult& result) const {
-    return amplitude_residual(*part.op->with_pupil(result.pupil), part.amplitudes, part.dark,
-                              result.dark_gain, spectrum_);
+  void warn_of_bad_fit(Run& run, const PtychographyJobResult& result) {
+    const std::string text = fmt::format(
+        "the images do not fit the model, amplitude residual {:.2g}: is the geometry "
+        "right? ({})",
+        result.amplitude_residual, geometry_text(data_.optics));
+    run.info().warnings.push_back(text);
+    session_.listener().warning(text);
+  }
+
+  // Places in data_.used of the images that are not held out.
+  std::vector<Index> fitted_images() const {
+    std::vector<Index> held;
+    if (options_.held_out > 0)
+      held = choose_held_out(Operator(data_.rows, data_.cols, data_.windows, data_.pupil),
+                             options_.held_out, session_.seed());
+    std::vector<Index> fitted;
+    for (Index l = 0; l < static_cast<Index>(data_.used.size()); ++l)
+      if (!std::binary_search(held.begin(), held.end(), l)) fitted.push_back(l);
+    return fitted;
+  }
+
+  // The gradient method knows neither gains nor backgrounds.
+  void use_plain_images(const BasicRecovery<Complex>& recovery, PtychographyJobResult& result) {
+    found_.x = dominant_vector<Complex>(recovery.U, recovery.d);
+    found_.pupil = result.pupil = split_.used.op->pupil();
+    found_.gains = Vector<float>::Ones(split_.used.op->images());
+    found_.backgrounds = Vector<float>::Zero(split_.used.op->images());
   }
 
   void note_answer(io::RunInfo& info, const PtychographyJobResult& result) const {
@@ -187,6 +300,7 @@ class PtychographyJob {
     }
     info.figures["amplitude_residual"] = result.amplitude_residual;
     if (result.held_out_residual) info.figures["held_out_residual"] = *result.held_out_residual;
+    if (result.held_out_scaled) info.figures["held_out_scaled"] = *result.held_out_scaled;
   }
 
   PtychographyInput input_;
@@ -196,7 +310,7 @@ class PtychographyJob {
   PtychographySplit split_;
   BasicProblem<Complex> problem_;
   bool automatic_ = true;
-  Vector<Complex> spectrum_;
+  PtychographyResult found_;
 };
 
 }  // namespace
@@ -206,7 +320,11 @@ PtychographyJobOptions::PtychographyJobOptions() {
 }
 
 void describe(OptionTable& table, PtychographyInput& input) {
-  table.add("data", input.data, "Images as .mat, .npz or .h5").is_input().called("DATA");
+  table
+      .add("data", input.data,
+           "Images as .mat, .npz, .npy, .tif or HDF5, or a folder of TIFF or PNG files")
+      .is_input()
+      .called("DATA");
   table.add("setup", input.setup, "TOML file with optics, LEDs and data")
       .called("FILE")
       .must_be_given()
@@ -225,8 +343,18 @@ void describe(OptionTable& table, PtychographyJobOptions& o) {
       .as_switch_word({"all", "flat"});
   table.add("holdout-leds", o.held_out, "Images that are predicted instead of used")
       .between(0, 2147483648.0);
-  table.add("drop-bad", o.drop_bad,
-            "Leave out images that are empty, saturated or contradict the model");
+  Option& drop_bad =
+      table
+          .add("drop-bad", o.drop_bad,
+               "Leave out images that are empty, on the rim of the pupil or contradict the model")
+          .as_switch_word();
+  drop_bad.bare_word = "on";  // also a flag without a value
+  drop_bad.set = [plain = drop_bad.set](const std::string& text) {
+    plain(text == "true" ? "on" : text == "false" ? "off" : text);
+  };
+  table.add("calibrate", o.calibration,
+            {{"auto", Calibration::kAuto}, {"on", Calibration::kOn}, {"off", Calibration::kOff}},
+            "LED positions from the images: where they predict better, always, or never");
   table.add("snapshots", o.snapshots, "Iterations to draw, as 0,10,100 (gradient method)")
       .keeps_numbers();
   describe(table, o.method);
@@ -235,7 +363,8 @@ void describe(OptionTable& table, PtychographyJobOptions& o) {
 PtychographyJobResult ptychography(const PtychographyInput& input,
                                    const PtychographyJobOptions& options, Session& session) {
   check_settings(options);
-  const PtychographyData data = read_ptychography(input.data, input.setup, options.drop_bad);
+  const PtychographyData data = read_ptychography(input.data, input.setup, options.drop_bad,
+                                                  options.calibration, session.seed());
   return PtychographyJob(input, data, options, session).run();
 }
 

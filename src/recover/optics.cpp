@@ -69,8 +69,10 @@ double illumination_na(const Optics& optics, double radius_mm) {
 }
 
 Illumination illumination(const Optics& optics, const GridPoint& led) {
-  const double x0 = optics.x_offset_mm + static_cast<double>(led.x) * optics.led_pitch_mm;
-  const double y0 = optics.y_offset_mm + static_cast<double>(led.y) * optics.led_pitch_mm;
+  double across = optics.mirrored ? -led.x : led.x, down = led.y;
+  if (optics.swapped) std::swap(across, down);
+  const double x0 = optics.x_offset_mm + across * optics.led_pitch_mm;
+  const double y0 = optics.y_offset_mm + down * optics.led_pitch_mm;
   const double angle = optics.rotation_degrees * std::numbers::pi / 180;
   const double x = x0 * std::cos(angle) - y0 * std::sin(angle);
   const double y = x0 * std::sin(angle) + y0 * std::cos(angle);
@@ -81,10 +83,17 @@ Illumination illumination(const Optics& optics, const GridPoint& led) {
 }
 
 /// Samples from frequency 0 to the middle of the window along one direction.
+double exact_shift(const Optics& optics, Index low_size, double cosine) {
+  return -cosine * static_cast<double>(low_size) * optics.pixel_m / optics.wavelength_m;
+}
+
 Index window_shift(const Optics& optics, Index low_size, double cosine) {
-  const double shift =
-      -cosine * static_cast<double>(low_size) * optics.pixel_m / optics.wavelength_m;
-  return static_cast<Index>(std::round(shift));
+  return static_cast<Index>(std::round(exact_shift(optics, low_size, cosine)));
+}
+
+double rounded_off(const Optics& optics, Index low_size, double cosine) {
+  return exact_shift(optics, low_size, cosine) -
+         static_cast<double>(window_shift(optics, low_size, cosine));
 }
 
 Index window_begin(Index low_size, int upsampling, Index shift) {
@@ -157,7 +166,8 @@ std::vector<GridPoint> raster_order(Index rows, Index cols) {
           " LEDs asked for, 0 or more in each direction expected");
   std::vector<GridPoint> points;
   for (Index row = 0; row < rows; ++row)
-    for (Index col = 0; col < cols; ++col) points.push_back({col - cols / 2, row - rows / 2});
+    for (Index col = 0; col < cols; ++col)
+      points.push_back({static_cast<double>(col - cols / 2), static_cast<double>(row - rows / 2)});
   return points;
 }
 
@@ -186,23 +196,55 @@ std::vector<Window> spectrum_windows(const Optics& optics, Index low_rows, Index
   return windows;
 }
 
-Pupil pupil(const Optics& optics, Index low_rows, Index low_cols) {
-  require_usable(optics, low_rows, low_cols);
-  const double rows_radius = pupil_radius(optics, low_rows);
-  const double cols_radius = pupil_radius(optics, low_cols);
+namespace {
+
+/// In units of the rim, squared: 1 is the objective's NA. The disc's middle is `down` and `right`
+/// samples from frequency 0; its radius is `wider` samples more.
+double rim_distance2(const Optics& optics, Index rows, Index cols, Index row, Index col,
+                     double down = 0, double right = 0, double wider = 0) {
+  const double y = static_cast<double>(row - rows / 2) - down;
+  const double x = static_cast<double>(col - cols / 2) - right;
+  return squared(y / (pupil_radius(optics, rows) + wider)) +
+         squared(x / (pupil_radius(optics, cols) + wider));
+}
+
+Pupil wider_pupil(const Optics& optics, Index low_rows, Index low_cols, double wider) {
   const double k0 = 2 * std::numbers::pi / optics.wavelength_m;
   Pupil values = Pupil::Zero(low_rows, low_cols);
   for (Index row = 0; row < low_rows; ++row) {
     for (Index col = 0; col < low_cols; ++col) {
-      // In units of the rim: 1 is the objective's NA.
-      const double rho2 = squared(static_cast<double>(row - low_rows / 2) / rows_radius) +
-                          squared(static_cast<double>(col - low_cols / 2) / cols_radius);
-      if (rho2 > 1) continue;
-      const double kz = k0 * std::sqrt(1 - rho2 * squared(optics.numerical_aperture));
+      if (rim_distance2(optics, low_rows, low_cols, row, col, 0, 0, wider) > 1) continue;
+      const double rho2 = rim_distance2(optics, low_rows, low_cols, row, col);
+      const double kz =
+          k0 * std::sqrt(std::max(0.0, 1 - rho2 * squared(optics.numerical_aperture)));
       values(row, col) = std::polar(1.0, optics.defocus_m * kz);
     }
   }
   return values;
+}
+
+}  // namespace
+
+Pupil pupil(const Optics& optics, Index low_rows, Index low_cols) {
+  require_usable(optics, low_rows, low_cols);
+  return wider_pupil(optics, low_rows, low_cols, 0);
+}
+
+ExactPupils exact_pupils(const Optics& optics, Index low_rows, Index low_cols,
+                         const std::vector<Illumination>& lights) {
+  require_usable(optics, low_rows, low_cols);
+  ExactPupils exact{wider_pupil(optics, low_rows, low_cols, 1), {}};
+  for (const Illumination& light : lights) {
+    const double down = rounded_off(optics, low_rows, light.ky);
+    const double right = rounded_off(optics, low_cols, light.kx);
+    RowMatrix<float> support(low_rows, low_cols);
+    for (Index row = 0; row < low_rows; ++row)
+      for (Index col = 0; col < low_cols; ++col)
+        support(row, col) =
+            rim_distance2(optics, low_rows, low_cols, row, col, down, right) <= 1 ? 1 : 0;
+    exact.supports.push_back(std::move(support));
+  }
+  return exact;
 }
 
 double coverage(const Pupil& pupil, const std::vector<Window>& windows, Index led,

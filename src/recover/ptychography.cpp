@@ -8,6 +8,7 @@
 #include "core/sums.hpp"
 #include "recover/solver/amplitude_fit.hpp"
 #include "recover/solver/fingerprint.hpp"
+#include "recover/solver/image_light.hpp"
 #include "recover/solver/pupil_fit.hpp"
 #include "recover/solver/recorder.hpp"
 #include "recover/solver/saver.hpp"
@@ -30,8 +31,13 @@ using Operator = PtychographyOperator<Complex>;
 
 constexpr double kDynamicsSize = 10;   // tr X against the ball
 constexpr double kDynamicsInit = 0.1;  // |U_0|_F
-constexpr int kStartOuter = 60;        // image steps from a start
+constexpr int kStartOuter = 20;        // image steps from a start, bright images alone
+constexpr int kAllOuter = 20;          // image steps when dark images join
 constexpr int kRoundOuter = 5;         // image steps per round with the pupil
+constexpr int kBrightRounds = 2;       // of pupil and image with bright images alone
+constexpr double kUnequal = 0.07;      // spread of bright means that speaks of unequal LEDs
+constexpr double kRoundedShare = 0.8;  // of the residual: LEDs stand on samples
+constexpr double kShrinkage = 0.1;     // of the gain of an LED towards the common one
 
 constexpr const char* kStateKind = "ptychography complex64";
 
@@ -46,7 +52,7 @@ FitOptions image_options(int max_outer) {
 }
 
 // What a recovery does next. Each part but the dynamics is repeated where it was cut off.
-enum class Part { kFlat, kDynamics, kLifted, kModulus, kPupil, kImage, kEnd };
+enum class Part { kFlat, kDynamics, kLifted, kModulus, kAll, kPupil, kImage, kGains, kEnd };
 
 struct ImagingState {
   std::uint64_t fingerprint = 0;
@@ -61,41 +67,66 @@ struct ImagingState {
   std::string winner;
   int round = 0;  // of pupil and image
   bool has_pupil = false;
+  bool exact = false;  // positions of LEDs
   RowMatrix<std::complex<double>> pupil;
   double dark_gain = 1;
+  Vector<float> gains;        // of amplitudes, one per image
+  Vector<float> backgrounds;  // of intensities
 };
 
 template <typename Archive>
 void fields(Archive& archive, ImagingState& s) {
   archive(s.fingerprint, s.recorder, s.part, s.has_gradient, s.gradient, s.lifted, s.best);
   archive(s.best_objective, s.candidates, s.winner, s.round, s.has_pupil, s.pupil, s.dark_gain);
+  archive(s.exact, s.gains, s.backgrounds);
 }
 
-std::string option_bytes(PtychographyOptions options, const std::vector<bool>& dark) {
+std::string option_bytes(PtychographyOptions options, const PtychographyImages& images) {
   ArchiveWriter archive;
   std::string dark_images;
-  for (const bool is_dark : dark) dark_images += is_dark ? '1' : '0';
-  archive(options.refine_pupil, options.pupil_rounds, options.dark_gain, options.dynamics,
-          options.columns, options.dynamics_steps, options.seed, dark_images);
+  for (const bool is_dark : images.dark) dark_images += is_dark ? '1' : '0';
+  Vector<float> weights = images.weights;
+  archive(options.refine_pupil, options.pupil_rounds, options.dark_gain, options.background,
+          options.led_gains, options.dynamics, options.columns, options.dynamics_steps,
+          options.seed, dark_images, weights);
   return archive.take();
+}
+
+double middle_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Images l with dark[l] == wanted.
+std::vector<Index> images_that_are(const std::vector<bool>& dark, bool wanted) {
+  std::vector<Index> images;
+  for (size_t l = 0; l < dark.size(); ++l)
+    if (dark[l] == wanted) images.push_back(static_cast<Index>(l));
+  return images;
 }
 
 // One recovery: starts, fits, pupil.
 class Imaging {
  public:
-  Imaging(const Operator& op, const Vector<float>& amplitudes, const std::vector<bool>& dark,
-          const PtychographyOptions& options, const Hooks& hooks)
-      : op_(op),
-        amplitudes_(amplitudes),
-        dark_(dark),
+  Imaging(const PtychographyImages& images, const PtychographyOptions& options, const Hooks& hooks)
+      : op_(*images.op),
+        exact_(images.exact.get()),
+        amplitudes_(images.amplitudes),
+        dark_(images.dark),
         options_(options),
         recorder_(options.record, hooks.observer),
         saver_(hooks, recorder_, [this](const RecorderState& s) { return to_bytes(s); }),
-        weights_(Vector<float>::Ones(amplitudes.size())),
-        targets_(amplitudes) {
-    state_.pupil = op.pupil();
+        weights_(images.weights) {
+    if (weights_.size() == 0) weights_ = Vector<float>::Ones(amplitudes_.size());
+    for (Index l = 0; l < op_.images(); ++l) all_.push_back(l);
+    bright_ = images_that_are(dark_, false);
+    if (bright_.empty()) bright_ = all_;
+    state_.pupil = op_.pupil();
+    state_.backgrounds = Vector<float>::Zero(op_.images());
+    state_.gains = equal_brightness();
     if (hooks.save || !hooks.resume.empty())
-      state_.fingerprint = solve_fingerprint<Complex>(op, amplitudes, option_bytes(options, dark));
+      state_.fingerprint =
+          solve_fingerprint<Complex>(op_, amplitudes_, option_bytes(options, images));
     if (!hooks.resume.empty()) resume(hooks.resume);
   }
 
@@ -105,9 +136,10 @@ class Imaging {
     PtychographyResult found;
     found.x = std::move(state_.best);
     found.pupil = std::move(state_.pupil);
+    found.exact = state_.exact;
     found.dark_gain = state_.dark_gain;
-    found.amplitude_residual =
-        amplitude_residual(*current_, amplitudes_, dark_, found.dark_gain, found.x);
+    found.gains = std::move(state_.gains);
+    found.backgrounds = std::move(state_.backgrounds);
     found.candidates = std::move(state_.candidates);
     found.winner = state_.winner;
     found.iterations = recorder_.next_iteration() - 1;
@@ -138,20 +170,19 @@ class Imaging {
                 fits(state.lifted, state.part == Part::kLifted || state.part == Part::kModulus) &&
                 (!state.has_gradient || fits_symmetric(state.gradient, size)) &&
                 state.pupil.rows() == op_.pupil().rows() &&
-                state.pupil.cols() == op_.pupil().cols(),
+                state.pupil.cols() == op_.pupil().cols() && state.gains.size() == op_.images() &&
+                state.backgrounds.size() == op_.images() && (!state.exact || exact_),
             "checkpoint: sizes that do not belong together");
     state_ = std::move(state);
     recorder_.restore(std::move(state_.recorder));
-    if (state_.has_pupil) use_pupil();
-    use_gain();
   }
 
   void run_part() {
     if (state_.part != Part::kDynamics) saver_.begin_part();
     switch (state_.part) {
       case Part::kFlat:
-        try_start("flat", flat());
-        state_.part = options_.dynamics ? Part::kDynamics : Part::kPupil;
+        try_flat();
+        state_.part = options_.dynamics ? Part::kDynamics : Part::kAll;
         break;
       case Part::kDynamics:
         run_dynamics();
@@ -162,17 +193,41 @@ class Imaging {
         break;
       case Part::kModulus:
         try_start("modulus", without_phase(state_.lifted));
+        state_.part = Part::kAll;
+        break;
+      case Part::kAll:
+        if (bright_.size() < all_.size()) fit_image(all_, state_.best, kAllOuter);
         state_.part = Part::kPupil;
         break;
       case Part::kPupil:
         refine_pupil();
         break;
+      case Part::kGains:
+        update_led_gains();
+        fit_image(all_, state_.best, kRoundOuter);
+        state_.part = Part::kEnd;
+        break;
       default:
-        fit_image(*current_, state_.best, kRoundOuter);
+        fit_image(all_, state_.best, kRoundOuter);
         ++state_.round;
         state_.part = Part::kPupil;
     }
     saver_.end_part();
+  }
+
+  // Bright images are equally bright but for their LEDs: g_l^2 = mean intensity / typical one,
+  // where the means differ by more than samples make them.
+  Vector<float> equal_brightness() const {
+    Vector<float> gains = Vector<float>::Ones(op_.images());
+    if (!options_.led_gains) return gains;
+    std::vector<double> means, distances;
+    for (const Index l : bright_) means.push_back(mean_intensity(amplitudes_, op_.pixels(), l));
+    const double typical = middle_of(means);
+    for (const double mean : means) distances.push_back(std::abs(mean / typical - 1));
+    if (middle_of(distances) < kUnequal) return gains;
+    for (size_t i = 0; i < bright_.size(); ++i)
+      if (means[i] > 0) gains(bright_[i]) = static_cast<float>(std::sqrt(means[i] / typical));
+    return gains;
   }
 
   // Light at frequency 0 alone, as bright as the brightest image.
@@ -211,7 +266,7 @@ class Imaging {
             return saver_.go_on(recorder_.observe(s, unit));
           });
     recorder_.finish(gradient, unit);
-    state_.part = Part::kPupil;
+    state_.part = Part::kAll;
     if (gradient.stop != GradientStop::kDiverged) {
       state_.lifted = static_cast<float>(1 / std::sqrt(scale)) *
                       dominant_vector<Complex>(gradient.factors.stack().U(), gradient.factors.d());
@@ -226,10 +281,35 @@ class Imaging {
     return op_.from_image(op_.to_image(x).cwiseAbs().cast<Complex>());
   }
 
+  // LEDs stand between the samples of the spectrum, unless bright images say clearly that they
+  // stand on them, as in many simulations.
+  void try_flat() {
+    try_start("flat", flat());
+    if (!exact_ || saver_.stopped()) return;
+    const ImagingState rounded = state_;
+    state_.exact = true;
+    state_.has_pupil = false;
+    state_.pupil = exact_->pupil();
+    state_.candidates.clear();
+    state_.best.resize(0);
+    try_start("flat", flat());
+    if (rounded.best_objective < kRoundedShare * kRoundedShare * state_.best_objective)
+      state_ = rounded;
+  }
+
+  // Bright images alone: what they agree on no dark image can spoil. The first start finds the
+  // pupil, the others use it.
   void try_start(const char* name, Vector<Complex> x) {
-    const double objective = fit_image(*current_, x, kStartOuter);
-    const double residual = amplitude_residual(*current_, amplitudes_, dark_, 1, x);
-    state_.candidates.push_back({name, residual});
+    double objective = fit_image(bright_, x, kStartOuter);
+    if (!state_.has_pupil && options_.refine_pupil != PupilRefinement::kOff &&
+        options_.pupil_rounds > 0)
+      for (int round = 0; round < kBrightRounds && !saver_.stopped(); ++round) {
+        fit_pupil(bright_, x);
+        objective = fit_image(bright_, x, kRoundOuter);
+      }
+    const ImageTargets targets = targets_of(bright_);
+    state_.candidates.push_back(
+        {name, std::sqrt(2 * objective) / AmplitudeModel(op_, targets).data_norm()});
     if (state_.best.size() == 0 || objective < state_.best_objective) {
       state_.best = std::move(x);
       state_.best_objective = objective;
@@ -237,14 +317,52 @@ class Imaging {
     }
   }
 
-  double fit_image(const Operator& op, Vector<Complex>& x, int max_outer) {
-    const AmplitudeModel<Complex> model(op, targets_, weights_);
+  // Fitted are a / g with weight g^2 and background b / g^2.
+  ImageTargets targets_of(const std::vector<Index>& images) const {
+    const Index pixels = op_.pixels(), count = static_cast<Index>(images.size());
+    ImageTargets targets{
+        Vector<float>(count * pixels), Vector<float>(count * pixels), Vector<float>(count), {}};
+    for (Index i = 0; i < count; ++i) {
+      const Index l = images[static_cast<size_t>(i)];
+      const float gain = state_.gains(l);
+      targets.amplitudes.segment(i * pixels, pixels) =
+          amplitudes_.segment(l * pixels, pixels) / gain;
+      targets.weights.segment(i * pixels, pixels) =
+          gain * gain * weights_.segment(l * pixels, pixels);
+      targets.backgrounds(i) = state_.backgrounds(l) / (gain * gain);
+      targets.free.push_back(options_.background && dark_[static_cast<size_t>(l)]);
+    }
+    return targets;
+  }
+
+  const Operator& model() const { return state_.exact ? *exact_ : op_; }
+
+  std::unique_ptr<Operator> operator_of(const std::vector<Index>& images) const {
+    return model().with_images(images)->with_pupil(state_.pupil);
+  }
+
+  // Image and free backgrounds. Returns the objective.
+  double fit_image(const std::vector<Index>& images, Vector<Complex>& x, int max_outer) {
+    const auto op = operator_of(images);
+    const ImageTargets targets = targets_of(images);
+    const AmplitudeModel model(*op, targets);
     RowMatrix<Complex> Z = x;
     const auto summary = minimise<Complex>(
         model, Z, image_options(max_outer),
         [&](const FitStep& step) { return saver_.go_on(recorder_.observe(step, 1)); });
     x = Z.col(0);
+    const Vector<float> backgrounds = model.backgrounds(Z);
+    for (size_t i = 0; i < images.size(); ++i) {
+      const float gain = state_.gains(images[i]);
+      state_.backgrounds(images[i]) = gain * gain * backgrounds(static_cast<Index>(i));
+    }
     return summary.objective;
+  }
+
+  void fit_pupil(const std::vector<Index>& images, const Vector<Complex>& x) {
+    state_.pupil = refined_pupil(*operator_of(images), x, targets_of(images),
+                                 options_.refine_pupil == PupilRefinement::kPolynomial);
+    state_.has_pupil = true;
   }
 
   // Pupil and gain; the image is fitted to them next.
@@ -252,69 +370,135 @@ class Imaging {
     const bool pupil = options_.refine_pupil != PupilRefinement::kOff;
     const int rounds = pupil || wants_gain() ? options_.pupil_rounds : 0;
     if (state_.round >= rounds) {
-      state_.part = Part::kEnd;
+      state_.part = options_.led_gains ? Part::kGains : Part::kEnd;
       return;
     }
-    if (pupil) {
-      state_.pupil = refined_pupil(*current_, state_.best, targets_, weights_,
-                                   options_.refine_pupil == PupilRefinement::kPolynomial);
-      state_.has_pupil = true;
-      use_pupil();
-    }
+    if (pupil) fit_pupil(all_, state_.best);
     if (wants_gain()) update_gain();
     state_.part = Part::kImage;
-  }
-
-  void use_pupil() {
-    replaced_ = op_.with_pupil(state_.pupil);
-    current_ = replaced_.get();
   }
 
   bool wants_gain() const {
     return options_.dark_gain && std::count(dark_.begin(), dark_.end(), true) > 0;
   }
 
-  // g = sum |psi| a / sum |psi|^2 over the dark images.
-  void update_gain() {
+  Vector<float> squares_of_best() const {
     RowMatrix<Complex> fields;
-    current_->project(RowMatrix<Complex>(state_.best), fields);
-    const Vector<float> sizes = fields.col(0).cwiseAbs();
-    double product = 0, square = 0;
-    for_dark([&](Index first, Index count) {
-      product += sizes.segment(first, count).dot(amplitudes_.segment(first, count));
-      square += sizes.segment(first, count).squaredNorm();
-    });
-    if (!(product > 0) || !(square > 0)) return;
-    state_.dark_gain = product / square;
-    use_gain();
+    model().with_pupil(state_.pupil)->project(RowMatrix<Complex>(state_.best), fields);
+    return fields.col(0).cwiseAbs2();
   }
 
-  // Fitted are a / g with weight g^2.
-  void use_gain() {
-    const auto gain = static_cast<float>(state_.dark_gain);
-    for_dark([&](Index first, Index count) {
-      targets_.segment(first, count) = amplitudes_.segment(first, count) / gain;
-      weights_.segment(first, count).setConstant(gain * gain);
-    });
+  ImagePixels pixels_of(const Vector<float>& squares, Index l) const {
+    const Index first = l * op_.pixels();
+    return {squares.data() + first, amplitudes_.data() + first, weights_.data() + first,
+            op_.pixels()};
   }
 
-  template <typename Body>
-  void for_dark(const Body& body) const {
+  // The common exposure g^2 of dark images and their backgrounds, by turns.
+  void update_gain() {
+    const Vector<float> squares = squares_of_best();
+    std::vector<ImagePixels> dark;
+    for (const Index l : images_that_are(dark_, true)) dark.push_back(pixels_of(squares, l));
+    const double exposure = common_exposure(dark, options_.background);
+    if (!(exposure > 0)) return;
+    const auto change = static_cast<float>(std::sqrt(exposure) / state_.dark_gain);
+    state_.dark_gain = std::sqrt(exposure);
+    for (const Index l : images_that_are(dark_, true)) state_.gains(l) *= change;
+  }
+
+  // A factor per LED, shrunk towards 1 and never far from it: one that is free from the start
+  // collapses. Its mean over bright images is 1, as the sample has a scale of its own.
+  void update_led_gains() {
+    const Vector<float> squares = squares_of_best();
+    Vector<float> factors(op_.images());
+    for (Index l = 0; l < op_.images(); ++l) {
+      const bool dark = dark_[static_cast<size_t>(l)];
+      const double common = dark ? state_.dark_gain : 1;
+      const double gain = std::sqrt(best_exposure(pixels_of(squares, l), state_.backgrounds(l)));
+      const double factor = (gain / common + kShrinkage) / (1 + kShrinkage);
+      factors(l) = static_cast<float>(std::clamp(factor, 0.5, 2.0));
+    }
+    double mean = 0;
+    for (const Index l : bright_) mean += factors(l) / static_cast<double>(bright_.size());
     for (Index l = 0; l < op_.images(); ++l)
-      if (dark_[static_cast<size_t>(l)]) body(l * op_.pixels(), op_.pixels());
+      state_.gains(l) = factors(l) / static_cast<float>(mean) *
+                        static_cast<float>(dark_[static_cast<size_t>(l)] ? state_.dark_gain : 1);
   }
 
   const Operator& op_;
+  const Operator* exact_;
   const Vector<float>& amplitudes_;
   const std::vector<bool>& dark_;
   const PtychographyOptions& options_;
   Recorder recorder_;
   Saver saver_;
-  Vector<float> weights_, targets_;
-  const Operator* current_ = &op_;
-  std::unique_ptr<Operator> replaced_;
+  Vector<float> weights_;
+  std::vector<Index> all_, bright_;
   ImagingState state_;
 };
+
+// The images as the model would have them without gains and backgrounds; where a pixel says
+// nothing, the model's own.
+Vector<float> cleaned_intensities(const PtychographyImages& images, const PtychographyResult& found,
+                                  const Vector<float>& squares) {
+  Vector<float> b = images.amplitudes.cwiseAbs2();
+  const Index pixels = images.op->pixels();
+  for (Index i = 0; i < b.size(); ++i) {
+    const Index l = i / pixels;
+    if (images.weights.size() > 0 && images.weights(i) == 0)
+      b(i) = squares(i);
+    else
+      b(i) = std::max(0.0f, b(i) - found.backgrounds(l)) / (found.gains(l) * found.gains(l));
+  }
+  return b;
+}
+
+Vector<float> squares_of(const Operator& op, const Vector<Complex>& x) {
+  RowMatrix<Complex> fields;
+  op.project(RowMatrix<Complex>(x), fields);
+  return fields.col(0).cwiseAbs2();
+}
+
+// | sqrt(g^2 s + b) - a | / | a | with g^2 and b of each image.
+double residual_with(const PtychographyImages& images, const Vector<float>& squares,
+                     const std::vector<ImageLight>& lights) {
+  double square = 0, norm = 0;
+  const Index pixels = images.op->pixels();
+  for (Index i = 0; i < squares.size(); ++i) {
+    const ImageLight& light = lights[static_cast<size_t>(i / pixels)];
+    const double weight = images.weights.size() > 0 ? images.weights(i) : 1;
+    const auto a = static_cast<double>(images.amplitudes(i));
+    const double q = std::sqrt(light.exposure * static_cast<double>(squares(i)) + light.background);
+    square += weight * (q - a) * (q - a);
+    norm += weight * a * a;
+  }
+  return std::sqrt(square / norm);
+}
+
+double residual_of_used(const PtychographyImages& images, const PtychographyResult& found,
+                        const Vector<float>& squares) {
+  std::vector<ImageLight> lights;
+  for (Index l = 0; l < images.op->images(); ++l)
+    lights.push_back({static_cast<double>(found.gains(l)) * found.gains(l),
+                      static_cast<double>(found.backgrounds(l))});
+  return residual_with(images, squares, lights);
+}
+
+void check_images(const PtychographyImages& images) {
+  const Operator& op = *images.op;
+  require(images.amplitudes.size() == op.num_measurements(),
+          "ptychography: ", images.amplitudes.size(), " amplitudes, ", op.num_measurements(),
+          " expected");
+  require(static_cast<Index>(images.dark.size()) == op.images(),
+          "ptychography: ", images.dark.size(), " images described, ", op.images(), " expected");
+  require(images.weights.size() == 0 || images.weights.size() == op.num_measurements(),
+          "ptychography: ", images.weights.size(), " weights, none or ", op.num_measurements(),
+          " expected");
+  require(!images.exact || images.exact->num_measurements() == op.num_measurements(),
+          "ptychography: the two operators have other sizes");
+  require(images.amplitudes.allFinite() && images.amplitudes.norm() > 0,
+          "ptychography: amplitudes are all zero or not finite");
+}
 
 }  // namespace
 
@@ -324,26 +508,24 @@ void PtychographyOptions::validate() const {
   require(dynamics_steps >= 1, "dynamics_steps = ", dynamics_steps, ", at least 1 expected");
 }
 
-PtychographyResult recover_image(const Operator& op, const Vector<float>& amplitudes,
-                                 const std::vector<bool>& dark, const PtychographyOptions& options,
-                                 const Hooks& hooks) {
+PtychographyResult recover_image(const PtychographyImages& images,
+                                 const PtychographyOptions& options, const Hooks& hooks) {
   options.validate();
-  require(amplitudes.size() == op.num_measurements(), "ptychography: ", amplitudes.size(),
-          " amplitudes, ", op.num_measurements(), " expected");
-  require(static_cast<Index>(dark.size()) == op.images(), "ptychography: ", dark.size(),
-          " images described, ", op.images(), " expected");
-  require(amplitudes.allFinite() && amplitudes.norm() > 0,
-          "ptychography: amplitudes are all zero or not finite");
+  check_images(images);
   PtychographyResult found;
   Verdict verdict = Verdict::kContinue;
   {
     const FlushToZero flush;
-    Imaging imaging(op, amplitudes, dark, options, hooks);
+    Imaging imaging(images, options, hooks);
     found = imaging.run();
     verdict = imaging.verdict();
   }
-  const Vector<float> b = amplitudes.cwiseAbs2();
-  auto answer = rank_one_recovery<Complex>(*op.with_pupil(found.pupil), b, found.x, true);
+  const auto op = operator_of(images, found);
+  if (found.x.size() == 0) found.x = Vector<Complex>::Zero(op->rows());
+  const Vector<float> squares = squares_of(*op, found.x);
+  found.amplitude_residual = residual_of_used(images, found, squares);
+  const Vector<float> b = cleaned_intensities(images, found, squares);
+  auto answer = rank_one_recovery<Complex>(*op, b, found.x, true);
   answer.iterations = found.iterations;
   answer.seconds = found.seconds;
   answer.history = std::move(found.history);
@@ -356,16 +538,36 @@ PtychographyResult recover_image(const Operator& op, const Vector<float>& amplit
   return found;
 }
 
-double amplitude_residual(const Operator& op, const Vector<float>& amplitudes,
-                          const std::vector<bool>& dark, double dark_gain,
-                          const Vector<Complex>& spectrum) {
-  RowMatrix<Complex> fields;
-  op.project(RowMatrix<Complex>(spectrum), fields);
-  Vector<float> sizes = fields.col(0).cwiseAbs();
-  for (Index l = 0; l < op.images(); ++l)
-    if (dark[static_cast<size_t>(l)])
-      sizes.segment(l * op.pixels(), op.pixels()) *= static_cast<float>(dark_gain);
-  return static_cast<double>((sizes - amplitudes).norm()) / static_cast<double>(amplitudes.norm());
+std::unique_ptr<Operator> operator_of(const PtychographyImages& images,
+                                      const PtychographyResult& found) {
+  return (found.exact ? images.exact : images.op)->with_pupil(found.pupil);
+}
+
+double amplitude_residual(const PtychographyImages& images, const PtychographyResult& found) {
+  return residual_of_used(images, found, squares_of(*operator_of(images, found), found.x));
+}
+
+HeldOutResidual held_out_residual(const PtychographyImages& images,
+                                  const PtychographyResult& found) {
+  const Vector<float> squares = squares_of(*operator_of(images, found), found.x);
+  const Index pixels = images.op->pixels();
+  const Vector<float> ones = Vector<float>::Ones(images.amplitudes.size());
+  const Vector<float>& weights = images.weights.size() > 0 ? images.weights : ones;
+  std::vector<float> dark;  // backgrounds that are not 0 by choice
+  for (const float background : found.backgrounds)
+    if (background > 0) dark.push_back(background);
+  std::sort(dark.begin(), dark.end());
+  const double typical = dark.empty() ? 0 : static_cast<double>(dark[dark.size() / 2]);
+  std::vector<ImageLight> common, own;
+  for (Index l = 0; l < images.op->images(); ++l) {
+    const bool is_dark = images.dark[static_cast<size_t>(l)];
+    common.push_back(is_dark ? ImageLight{found.dark_gain * found.dark_gain, typical}
+                             : ImageLight{});
+    const Index first = l * pixels;
+    own.push_back(best_light({squares.data() + first, images.amplitudes.data() + first,
+                              weights.data() + first, pixels}));
+  }
+  return {residual_with(images, squares, common), residual_with(images, squares, own)};
 }
 
 RowMatrix<Complex> sample_image(const Operator& op, const Vector<Complex>& spectrum) {

@@ -7,6 +7,7 @@
 #include "recover/ptychography_setup.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/variables.hpp"
+#include "udv/recover/led_geometry.hpp"
 #include "udv/recover/ptychography_data.hpp"
 
 namespace udv {
@@ -34,6 +35,13 @@ std::string variable_words(const io::VariableFile& file, const std::string& name
   return message(file.path().string(), ": variable '", name, "'");
 }
 
+// Files whose one array has no name: pages, pictures, .npy.
+bool is_stack(const std::filesystem::path& path) {
+  const std::string extension = path.extension().string();
+  return std::filesystem::is_directory(path) || extension == ".tif" || extension == ".tiff" ||
+         extension == ".npy";
+}
+
 FileImages read_images(const io::VariableFile& file, const DataSetup& setup) {
   FileImages found;
   found.what = variable_words(file, setup.variable);
@@ -43,7 +51,8 @@ FileImages read_images(const io::VariableFile& file, const DataSetup& setup) {
                    " is complex, amplitudes or intensities (real numbers) expected");
   require<IoError>(shape.size() == 3 && found.array.size() > 0, found.what, " has shape ",
                    io::shape_text(shape), ", a stack of images with three axes expected");
-  found.images_last = setup.image_axis == ImageAxis::kLast;
+  found.images_last = setup.image_axis == ImageAxis::kLast ||
+                      (setup.image_axis == ImageAxis::kUsual && !is_stack(file.path()));
   found.images = found.images_last ? shape[2] : shape[0];
   found.rows = found.images_last ? shape[0] : shape[1];
   found.cols = found.images_last ? shape[1] : shape[2];
@@ -93,29 +102,49 @@ RowMatrix<std::complex<double>> read_pupil(const io::VariableFile& file, const s
                                                            region.cols);
 }
 
+// The smallest one that holds all windows.
+int smallest_upsampling(Optics optics, const Region& region, const std::vector<GridPoint>& leds) {
+  constexpr int kLargest = 64;
+  const auto lights = illuminations(optics, leds);
+  for (optics.upsampling = 1; optics.upsampling < kLargest; ++optics.upsampling) try {
+      spectrum_windows(optics, region.rows, region.cols, lights);
+      return optics.upsampling;
+    } catch (const InvalidArgument&) {
+    }
+  return kLargest;
+}
+
 }  // namespace
 
 PtychographyData read_ptychography(const std::filesystem::path& data_path,
-                                   const std::filesystem::path& setup_path, bool drop_bad) {
+                                   const std::filesystem::path& setup_path, bool drop_bad,
+                                   Calibration calibration, std::uint64_t seed) {
   const PtychographySetup setup = detail::read_setup(setup_path.string());
   const io::VariableFile file(data_path);
-  const Optics optics = detail::resolve_optics(
+  Optics optics = detail::resolve_optics(
       setup, [&](const std::string& name) { return read_number(file, name); });
   const FileImages images = read_images(file, setup.data);
-  const auto lights = illuminations(optics, detail::led_places(setup.leds, images.images));
+  const auto places = detail::led_places(setup.leds, images.images);
   const Region region = detail::image_region(setup.data, images.rows, images.cols);
-  const std::vector<Index> used = detail::used_images(setup.leds, lights);
-  std::vector<Illumination> used_lights;
-  for (const Index l : used) used_lights.push_back(lights[static_cast<size_t>(l)]);
+  const std::vector<Index> used = detail::used_images(setup.leds, illuminations(optics, places));
+  std::vector<GridPoint> leds;
+  for (const Index l : used) leds.push_back(places[static_cast<size_t>(l)]);
   const auto known_pupil = read_pupil(file, setup.pupil_variable, region);
   const ImageStack stack = cut_images(images, used, region, setup.data.kind);
-  auto data = detail::numbered_data(stack, optics, used_lights, used, known_pupil);
   try {
-    detail::check_images(data, drop_bad);
+    const bool smallest = setup.upsampling == 0;
+    if (smallest) optics.upsampling = smallest_upsampling(optics, region, leds);
+    CalibratedOptics calibrated = calibrate(stack, optics, leds, calibration, seed);
+    if (smallest)
+      calibrated.optics.upsampling = smallest_upsampling(calibrated.optics, region, leds);
+    auto data = detail::numbered_data(stack, calibrated.optics,
+                                      illuminations(calibrated.optics, leds), used, known_pupil);
+    data.warnings = calibrated.warnings;
+    detail::check_images(data, drop_bad, calibrated.optics);
+    return data;
   } catch (const InvalidArgument& error) {
     throw IoError(message(images.what, ": ", error.what()));
   }
-  return data;
 }
 
 }  // namespace udv

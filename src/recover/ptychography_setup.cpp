@@ -84,6 +84,15 @@ void require_one_pixel_size(const TomlSection& section) {
                    ": no such key found, it or camera_pixel_um and magnification expected");
 }
 
+// Whether the raster is mirrored, and whether its axes are swapped.
+Orientation read_orientation(const TomlSection& section) {
+  const std::string_view expected = "\"plain\", \"mirrored\", \"swapped\" or \"both\"";
+  const std::string word = section.text("orientation", expected).value_or("plain");
+  if (word != "plain" && word != "mirrored" && word != "swapped" && word != "both")
+    section.refuse("orientation", expected);
+  return {word == "mirrored" || word == "both", word == "swapped" || word == "both"};
+}
+
 void read_optics(const TomlSection& section, PtychographySetup& setup) {
   for (const Field& field : fields()) {
     if (field.required) section.require_key(field.key);
@@ -94,8 +103,8 @@ void read_optics(const TomlSection& section, PtychographySetup& setup) {
   }
   require_one_pixel_size(section);
   require_together(section, "slide_thickness_mm", "slide_index");
-  section.require_key("upsampling");
-  setup.upsampling = static_cast<int>(*section.whole("upsampling", 1, 64));
+  setup.upsampling = static_cast<int>(section.whole("upsampling", 1, 64).value_or(0));
+  setup.orientation = read_orientation(section);
   setup.pupil_variable = section.variable("pupil").value_or("");
 }
 
@@ -132,7 +141,8 @@ LedSetup read_leds(const TomlSection& section) {
   leds.order = read_order(section);
   read_raster(section, leds);
   if (leds.order == LedOrder::kList)
-    for (const auto& [x, y] : section.pairs("list")) leds.list.push_back({x, y});
+    for (const auto& [x, y] : section.pairs("list"))
+      leds.list.push_back({static_cast<double>(x), static_cast<double>(y)});
   leds.count = section.whole("count", 1);
   leds.max_na = section.number("max_na");
   if (leds.max_na && !kAperture.holds(*leds.max_na)) section.refuse("max_na", kAperture.words);
@@ -149,8 +159,9 @@ ImageKind read_kind(const TomlSection& section) {
 }
 
 ImageAxis read_axis(const TomlSection& section) {
+  if (!section.has("image_axis")) return ImageAxis::kUsual;
   const std::string_view expected = "\"first\" or \"last\"";
-  const std::string axis = section.text("image_axis", expected).value_or("last");
+  const std::string axis = *section.text("image_axis", expected);
   if (axis != "first" && axis != "last") section.refuse("image_axis", expected);
   return axis == "first" ? ImageAxis::kFirst : ImageAxis::kLast;
 }
@@ -187,7 +198,7 @@ DataSetup read_data(const TomlSection& section) {
 std::vector<std::string_view> optics_keys() {
   std::vector<std::string_view> keys;
   for (const Field& field : fields()) keys.push_back(field.key);
-  keys.insert(keys.end(), {"upsampling", "pupil"});
+  keys.insert(keys.end(), {"upsampling", "pupil", "orientation"});
   return keys;
 }
 
@@ -216,7 +227,9 @@ PtychographySetup read_setup(const std::string& path) {
 
 Optics resolve_optics(const PtychographySetup& setup, const ReadNumber& read) {
   Optics optics;
-  optics.upsampling = setup.upsampling;
+  optics.upsampling = std::max(setup.upsampling, 1);
+  optics.mirrored = setup.orientation.mirrored;
+  optics.swapped = setup.orientation.swapped;
   std::map<std::string, double> values;
   for (const Field& field : fields()) {
     const auto quantity = setup.optics.find(field.key);

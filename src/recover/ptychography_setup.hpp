@@ -14,7 +14,8 @@ namespace udv::detail {
 
 using io::detail::Quantity;
 
-enum class ImageAxis { kFirst, kLast };
+/// Usual: first for pages, pictures and .npy files, last for named arrays.
+enum class ImageAxis { kUsual, kFirst, kLast };
 enum class LedOrder { kSpiral, kRaster, kList };
 
 /// Pixels row .. row + rows - 1 and col .. col + cols - 1, 0-based.
@@ -38,18 +39,25 @@ struct LedSetup {
 };
 
 struct DataSetup {
-  std::string where;     ///< "file:line: [data]"
-  std::string variable;  ///< the images, an array of three axes
+  std::string where;                ///< "file:line: [data]"
+  std::string variable = "images";  ///< the images, an array of three axes
   ImageKind kind = ImageKind::kIntensity;
-  ImageAxis image_axis = ImageAxis::kLast;  ///< which axis counts the images
+  ImageAxis image_axis = ImageAxis::kUsual;  ///< which axis counts the images
   std::optional<Region> roi;
   std::optional<std::pair<Index, Index>> crop;  ///< rows, cols about the middle
+};
+
+/// Of the raster of LEDs, as Optics has it.
+struct Orientation {
+  bool mirrored = false;
+  bool swapped = false;
 };
 
 /// The optics, LEDs and images of a Fourier ptychographic data set, as its setup file has them.
 struct PtychographySetup {
   std::map<std::string, Quantity> optics;  ///< by key
-  int upsampling = 2;
+  int upsampling = 0;                      ///< 0: the smallest that holds all images
+  Orientation orientation;
   std::string pupil_variable;  ///< where not empty: a known pupil, unless that is all zero
   LedSetup leds;
   DataSetup data;

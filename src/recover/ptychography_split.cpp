@@ -18,10 +18,20 @@ PtychographyImages some_images(const Operator& all, const PtychographyData& data
   const Index pixels = all.pixels();
   PtychographyImages images;
   images.op = all.with_images(which);
+  if (!data.exact.supports.empty()) {
+    std::vector<RowMatrix<float>> supports;
+    for (const Index l : which) supports.push_back(data.exact.supports[static_cast<size_t>(l)]);
+    images.exact = std::make_shared<Operator>(data.rows, data.cols, images.op->windows(),
+                                              data.exact.pupil, std::move(supports));
+  }
   images.amplitudes.resize(pixels * static_cast<Index>(which.size()));
+  if (data.weights.size() > 0) images.weights.resize(images.amplitudes.size());
   for (size_t i = 0; i < which.size(); ++i) {
     images.amplitudes.segment(static_cast<Index>(i) * pixels, pixels) =
         data.amplitudes.segment(which[i] * pixels, pixels);
+    if (data.weights.size() > 0)
+      images.weights.segment(static_cast<Index>(i) * pixels, pixels) =
+          data.weights.segment(which[i] * pixels, pixels);
     images.dark.push_back(data.dark[static_cast<size_t>(which[i])]);
   }
   return images;

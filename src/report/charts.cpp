@@ -210,6 +210,22 @@ std::vector<Json> pruning_chart(const std::string& title, const std::vector<Char
                       {{0.1, "0.1 %"}})};
 }
 
+std::vector<Json> microscope_blocks(const RunView& run) {
+  std::vector<Json> items, parts;
+  const auto add = [&run](std::vector<Json>& to, const char* caption, const char* name) {
+    if (run.has(name)) to.push_back(picture(caption, run.file(name)));
+  };
+  add(items, "amplitude", "amplitude.png");
+  add(items, "phase", "phase.png");
+  add(items, "raw image at the same scale, LED nearest to the axis", "raw.png");
+  add(parts, "LEDs: white bright field, grey dark field, red left out", "leds.png");
+  add(parts, "phase of the pupil", "pupil.png");
+  std::vector<Json> blocks;
+  if (!items.empty()) blocks.push_back(pictures_block("Recovered image", std::move(items)));
+  if (!parts.empty()) blocks.push_back(pictures_block("LEDs and pupil", std::move(parts)));
+  return blocks;
+}
+
 std::vector<Json> picture_blocks(const RunView& run) {
   std::vector<Json> blocks;
   const std::vector<std::string> files = run.files();
@@ -227,7 +243,7 @@ std::vector<Json> picture_blocks(const RunView& run) {
       blocks.push_back(compare_block("Recovered and true image",
                                      picture("recovered", run.file("picture.png")),
                                      picture("true", run.file("truth.png"))));
-    else if (!has_snapshots && has_last)
+    else if (!has_snapshots && has_last && !run.has("raw.png"))  // else it stands at the top
       blocks.push_back(pictures_block(kind, items));
   }
   if (run.has("undetermined.png"))

@@ -53,6 +53,9 @@ std::vector<Json> adapter_ranks_map(const std::string& title, const RunView& run
 /// Snapshots, the last picture, and a handle between two of them.
 std::vector<Json> picture_blocks(const RunView& run);
 
+/// Of a microscope's image: the picture beside the raw one, then LEDs and pupil.
+std::vector<Json> microscope_blocks(const RunView& run);
+
 /// A sentence with the best cell, the metric against the learning rate, and tables with means and
 /// deviations beside the paper's figures, one per optimizer.
 std::vector<Json> sweep_tables(const RunView& run);

@@ -138,9 +138,11 @@ Json run_blocks(const RunView& run, const Detail& detail) {
     append(completion_blocks(run, detail), blocks);
     blocks.push_back(facts_block("Run", facts_of(run)));
   }
+  const bool microscope = run.text("command") == "ptycho" && run.has("raw.png");
+  if (microscope && detail.pictures) append(microscope_blocks(run), blocks);
   append(training_answer(run), blocks);
   append(sweep_tables(run), blocks);
-  if (blocks.empty()) blocks.push_back(facts_block("", facts_of(run)));
+  if (blocks.empty() || microscope) blocks.push_back(facts_block("", facts_of(run)));
   const bool answered = !completion && blocks.front().value("kind", "") == "text";
   if (completion)
     append(walk_chart("Walk in the rank", run), blocks);

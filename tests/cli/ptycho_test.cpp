@@ -149,15 +149,15 @@ TEST(Ptycho, NamesANegativePixel) {
             "expected\n");
 }
 
-TEST(Ptycho, RefusesEmptyImagesUnlessToldToDropThem) {
+TEST(Ptycho, LeavesOutEmptyImagesUnlessToldToKeepThem) {
   Lab lab;
   for (size_t i = 0; i < kLow * kLow; ++i) lab.values[i * kImages + 4] = 0;
   write_mat(lab.cli.path("data.mat"), lab.values);
-  const Outcome refused = lab.run();
+  const Outcome refused = lab.run("--drop-bad off");
   EXPECT_EQ(refused.code, 3);
   EXPECT_EQ(refused.err,
-            "udv: data.mat: variable 'images': images 5 are all zero or saturated; the option "
-            "drop-bad leaves them out\n");
+            "udv: data.mat: variable 'images': images 5 are all zero; the option drop-bad leaves "
+            "them out\n");
   EXPECT_FALSE(lab.cli.exists("out"));
   const Outcome dropped = lab.run("--drop-bad --candidates flat");
   EXPECT_EQ(dropped.code, 0);
@@ -168,13 +168,15 @@ TEST(Ptycho, ReportsLedsThatContradictTheModel) {
   Lab lab;
   for (size_t i = 0; i < kLow * kLow; ++i) lab.values[i * kImages + 2] *= 0.2;
   write_mat(lab.cli.path("data.mat"), lab.values);
-  const Outcome told = lab.run("--candidates flat");
+  const Outcome told = lab.run("--candidates flat --drop-bad off");
   EXPECT_EQ(told.err,
             "udv: warning: LEDs 3 contradict the model (far too dark or too bright for their "
             "place); the option drop-bad leaves them out\n");
   EXPECT_EQ(lab.cli.run_json()["contradicting_leds"], Json{3});
-  lab.run("--candidates flat --drop-bad");
+  lab.run("--candidates flat");
   EXPECT_EQ(lab.cli.run_json()["leds"].size(), 24u);
+  EXPECT_EQ(lab.cli.run_json()["left_out_leds"], Json{3});
+  EXPECT_EQ(lab.cli.run_json()["left_out_reasons"], Json{"contradicts the model"});
 }
 
 TEST(Ptycho, SaysWhichLedLeavesTheSpectrum) {

@@ -77,7 +77,8 @@ TEST(VariableFile, RefusesAnotherExtension) {
     const std::string extension = path.extension().string();
     EXPECT_EQ(folder.error_of([&] { VariableFile{path}; }),
               message(name, ": name that ends in '", extension,
-                      "' found, .mat, .npz, .h5 or .hdf5 expected"));
+                      "' found, .mat, .npz, .npy, .tif, .tiff, .h5, .hdf5 or a folder of "
+                      "pictures expected"));
   }
 }
 

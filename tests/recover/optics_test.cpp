@@ -126,7 +126,7 @@ TEST(Illuminations, RefractionObeysSnell) {
         optics.led_distance_mm = distance;
         for (Index x : {1, 3, 7}) {
           const double radius = static_cast<double>(x) * optics.led_pitch_mm;
-          EXPECT_NEAR(illuminations(optics, {{x, 0}})[0].na,
+          EXPECT_NEAR(illuminations(optics, {{double(x), 0}})[0].na,
                       na_by_bisection(radius, distance, thickness, index), 20 * kEps);
         }
       }

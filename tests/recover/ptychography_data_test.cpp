@@ -73,15 +73,19 @@ TEST(PtychographyDataInMemory, LeavesOutBadImagesWhereAsked) {
   ImageStack images = stack();
   scale_image(images, 4, 0);
   scale_image(images, 2, 0.2);
-  EXPECT_EQ(error_of([&] { ptychography_data(images, optics(), lights()); }),
-            "images 5 are all zero or saturated; the option drop-bad leaves them out");
-  const PtychographyData data = ptychography_data(images, optics(), lights(), true);
+  EXPECT_EQ(error_of([&] { ptychography_data(images, optics(), lights(), false); }),
+            "images 5 are all zero; the option drop-bad leaves them out");
+  const PtychographyData data = ptychography_data(images, optics(), lights());
   EXPECT_EQ(data.used.size(), 23u);
+  EXPECT_EQ(data.leds.size(), 25u);
+  EXPECT_EQ(data.leds[2].left_out, "contradicts the model");
+  EXPECT_EQ(data.leds[4].left_out, "no light");
+  EXPECT_EQ(data.leds[0].left_out, "");
   EXPECT_EQ(data.used[2], 3);
   EXPECT_EQ(data.amplitudes.size(), 23 * kPixels);
   EXPECT_EQ(data.contradicting, std::vector<Index>{2});
   EXPECT_EQ(data.warnings, (std::vector<std::string>{
-                               "images 5 are all zero or saturated: left out",
+                               "images 5 are all zero: left out",
                                "LEDs 3 contradict the model (far too dark or too bright for their "
                                "place): left out"}));
 }
@@ -121,7 +125,7 @@ struct Files {
             more);
   }
   std::string refusal() const {
-    return folder.error_of([&] { read_ptychography(data, setup); });
+    return folder.error_of([&] { read_ptychography(data, setup, false); });
   }
 };
 
@@ -141,8 +145,8 @@ TEST(PtychographyFile, NamesImagesAndPixelsOfTheFile) {
   ImageStack images = stack();
   scale_image(images, 4, 0);
   EXPECT_EQ(Files(images).refusal(),
-            "data.npz: variable 'images': images 5 are all zero or saturated; the option drop-bad "
-            "leaves them out");
+            "data.npz: variable 'images': images 5 are all zero; the option drop-bad leaves them "
+            "out");
   images = stack();
   images.values[size_t(3 * kPixels + 9 * kSize + 10)] = -1;
   EXPECT_EQ(Files(images, "crop = 16\n").refusal(),
@@ -177,12 +181,40 @@ TEST(MemoryEstimate, IsLargerForTheGradientMethodAlone) {
   EXPECT_GT(memory_estimate(scene.op, 8, true), memory_estimate(scene.op, 8));
 }
 
-TEST(ContradictingImages, AreDarkOnesThatShouldBeBrightAndBrightOnesThatShouldBeDark) {
-  Vector<float> amplitudes(5 * 4);
-  const std::vector<float> levels{1, 1.1f, 0.5f, 0.1f, 0.9f};
-  for (Index l = 0; l < 5; ++l) amplitudes.segment(4 * l, 4).setConstant(levels[size_t(l)]);
-  EXPECT_EQ(contradicting_images(amplitudes, 4, {false, false, false, true, true}),
-            (std::vector<Index>{2, 4}));
+TEST(PtychographyDataInMemory, MasksHotAndDeadPixelsAndSaturatedSamples) {
+  ImageStack images = stack();
+  const double bright = *std::max_element(images.values.begin(), images.values.end());
+  for (Index l = 0; l < kImages; ++l) {
+    images.values[size_t(l * kPixels + 5 * kSize + 7)] = bright;
+    images.values[size_t(l * kPixels + 20 * kSize + 20)] = 0;
+  }
+  const PtychographyData data = ptychography_data(images, optics(), lights());
+  EXPECT_EQ(data.bad_pixels, (std::vector<Index>{5 * kSize + 7, 20 * kSize + 20}));
+  EXPECT_EQ(data.weights(5 * kSize + 7), 0);
+  EXPECT_EQ(data.weights(0), 1);
+  EXPECT_LT(data.amplitudes(24 * kPixels + 5 * kSize + 7), 0.9 * std::sqrt(bright));
+  images = stack();
+  for (double& value : images.values) value = std::min(value, 0.9 * bright);
+  const PtychographyData full = ptychography_data(images, optics(), lights());
+  EXPECT_GT(full.saturated, 0);
+  EXPECT_EQ(full.weights.minCoeff(), 0);
+  EXPECT_TRUE(full.bad_pixels.empty());
+}
+
+TEST(PtychographyDataInMemory, LeavesOutImagesOnTheRimAndThoseOfWrongPlaces) {
+  ImageStack images = stack();
+  // LED 12 stands at (2, 1), on the rim: it gets a third of the light of the first.
+  const auto found = ptychography_data(images, optics(), lights());
+  EXPECT_EQ(found.used.size(), 25u);
+  for (Index i = 0; i < kPixels; ++i)
+    images.values[size_t(11 * kPixels + i)] = 0.3 * images.values[size_t(i)];
+  const PtychographyData data = ptychography_data(images, optics(), lights());
+  EXPECT_EQ(data.leds[11].left_out, "rim of the pupil");
+  EXPECT_LT(data.used.size(), 25u);
+  // With everything kept nothing is left out but warned of.
+  const PtychographyData kept = ptychography_data(images, optics(), lights(), false);
+  EXPECT_EQ(kept.used.size(), 25u);
+  EXPECT_FALSE(kept.warnings.empty());
 }
 
 TEST(HeldOutImages, AreCoveredByTheOthers) {

@@ -41,7 +41,7 @@ class PtychographyResume : public ::testing::Test {
   }
 
   PtychographyResult run(const Hooks& hooks) const {
-    return recover_image(scene.op, scene.amplitudes, scene.dark, options, hooks);
+    return recover_image(scene.images(), options, hooks);
   }
   std::string refusal(const std::string& state) const {
     return error_of([&] { resumed(state, [this](const Hooks& h) { return run(h); }); });

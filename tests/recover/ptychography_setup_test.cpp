@@ -158,7 +158,7 @@ TEST(PtychographySetupFile, NamesWhatItDoesNotKnow) {
             "setup.toml:3: [optics] NA: unknown key found, one of wavelength_nm, na, "
             "sample_pixel_um, led_pitch_mm, led_distance_mm, slide_thickness_mm, slide_index, "
             "rotation_degrees, x_offset_mm, y_offset_mm, defocus_um, camera_pixel_um, "
-            "magnification, upsampling, pupil expected");
+            "magnification, upsampling, pupil, orientation expected");
   EXPECT_EQ(error_in(kOptics + kLeds + kData + "[camera]\n"),
             "setup.toml:13: camera: unknown key found, one of optics, leds, data expected");
   EXPECT_EQ(error_in(kOptics + kLeds), "setup.toml:1: data: no such key found, it is required");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "udv/recover/operators/imaging.hpp"
+#include "udv/recover/ptychography_data.hpp"
 
 /// A made-up microscope whose sample is known.
 namespace udv::testing {
@@ -66,6 +67,16 @@ struct Scene {
   std::vector<bool> dark = dark_of(windows, 9);
   Vector<std::complex<float>> truth = sample(op);
   Vector<float> amplitudes = amplitudes_of(op, truth);
+
+  /// All of them, as recover_image() takes them.
+  PtychographyImages images() const {
+    return {std::make_shared<PtychographyOperator<std::complex<float>>>(kHigh, kHigh, windows,
+                                                                        op.pupil()),
+            nullptr,
+            amplitudes,
+            dark,
+            {}};
+  }
 };
 
 }  // namespace udv::testing

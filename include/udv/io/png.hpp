@@ -23,6 +23,8 @@ struct RgbImage {
 /// the file cannot be written.
 UDV_EXPORT void write_png(const std::filesystem::path& path, const RowMatrix<std::uint8_t>& gray);
 UDV_EXPORT void write_png(const std::filesystem::path& path, const RgbImage& image);
+/// The same with 16 bits, 65535 is white.
+UDV_EXPORT void write_png(const std::filesystem::path& path, const RowMatrix<std::uint16_t>& gray);
 
 /// What the first bytes of a PNG file say.
 struct PngInfo {
@@ -39,6 +41,8 @@ UDV_EXPORT PngInfo describe_png(const std::filesystem::path& path);
 /// IoError naming the path where it is missing, no PNG file, damaged or cut off; the announced size
 /// is compared with that of the file before any allocation.
 UDV_EXPORT RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path);
+/// A PNG file of 16 bits as the numbers it holds (those of 8 bits become linear in light).
+UDV_EXPORT RowMatrix<std::uint16_t> read_png_gray16(const std::filesystem::path& path);
 /// The same in colours.
 UDV_EXPORT RgbImage read_png_rgb(const std::filesystem::path& path);
 

@@ -31,9 +31,11 @@ UDV_EXPORT std::string variable_text(const Variable& variable);
 /// its first bytes are read (.npy.gz is unpacked). Throws IoError as read_npy does.
 UDV_EXPORT Variable describe_npy(const std::filesystem::path& path);
 
-/// Named arrays of a .mat file (MATLAB 5 to 7.3), an .npz archive or an HDF5 file (.h5, .hdf5).
-/// The constructor lists them and throws IoError, naming the path, where the file is missing, of
-/// another kind, cut off or damaged. Nothing stays open in between.
+/// Named arrays of a .mat file (MATLAB 5 to 7.3), an .npz archive or an HDF5 file of any name; and
+/// stacks of images as one variable "images": a TIFF or .npy file, or a folder of TIFF and PNG
+/// files in the natural order of their names. The constructor lists them and throws IoError, naming
+/// the path, where the file is missing, of another kind, cut off or damaged. Nothing stays open in
+/// between.
 class UDV_EXPORT VariableFile {
  public:
   explicit VariableFile(std::filesystem::path path);

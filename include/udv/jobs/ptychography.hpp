@@ -25,12 +25,13 @@ struct UDV_EXPORT PtychographyJobOptions {
   PtychographyJobOptions();
 
   PupilRefinement refine_pupil = PupilRefinement::kPhase;
-  bool dark_gain = true;         ///< one common factor on all dark-field images, from the data
-  bool all_candidates = true;    ///< all starts (flat, dynamics, modulus), or flat alone
-  Index held_out = 0;            ///< images that are not used but predicted
-  bool drop_bad = false;         ///< leave out images that are empty, saturated or contradict
-  std::vector<Index> snapshots;  ///< iterations to draw (gradient method)
-  RecoverOptions method;         ///< a method, a step or no rank walk: the paper's algorithm
+  bool dark_gain = true;       ///< one common factor on all dark-field images, from the data
+  bool all_candidates = true;  ///< all starts (flat, dynamics, modulus), or flat alone
+  Index held_out = 0;          ///< images that are not used but predicted
+  bool drop_bad = true;  ///< leave out images that are empty, on the rim or contradict the model
+  Calibration calibration = Calibration::kAuto;  ///< of LED positions, for files
+  std::vector<Index> snapshots;                  ///< iterations to draw (gradient method)
+  RecoverOptions method;  ///< a method, a step or no rank walk: the paper's algorithm
 };
 UDV_EXPORT void describe(OptionTable& table, PtychographyJobOptions& options);
 
@@ -42,6 +43,7 @@ struct PtychographyJobResult : RecoveryResult<std::complex<float>> {
   std::string winner;
   double amplitude_residual = 1;
   std::optional<double> held_out_residual;
+  std::optional<double> held_out_scaled;  ///< with the best gain and background of each image
 };
 
 /// Recovers a complex image from Fourier ptychographic intensities. Throws IoError naming file and

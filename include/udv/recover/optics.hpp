@@ -22,17 +22,19 @@ struct UDV_EXPORT Optics {
   double rotation_degrees = 0;    ///< of the grid about the optical axis, from x towards y
   double x_offset_mm = 0;         ///< of LED (0, 0) from the axis, before the rotation
   double y_offset_mm = 0;
-  double defocus_m = 0;  ///< of the sample
-  int upsampling = 2;    ///< pixels of the recovered image per camera pixel and direction
+  double defocus_m = 0;   ///< of the sample
+  int upsampling = 2;     ///< pixels of the recovered image per camera pixel and direction
+  bool mirrored = false;  ///< LED (x, y) of the list stands at (-x, y)
+  bool swapped = false;   ///< and then, or else, at (y, x)
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;
 };
 
-/// Place in the grid of LEDs; (0, 0) is the one near the axis.
+/// Place in the grid of LEDs, in pitches; (0, 0) is near the axis. LEDs need not stand on a grid.
 struct GridPoint {
-  Index x = 0;
-  Index y = 0;
+  double x = 0;
+  double y = 0;
   bool operator==(const GridPoint&) const = default;
 };
 
@@ -80,6 +82,15 @@ UDV_EXPORT std::vector<Window> spectrum_windows(const Optics& optics, Index low_
 /// or is smaller than a sample.
 UDV_EXPORT RowMatrix<std::complex<double>> pupil(const Optics& optics, Index low_rows,
                                                  Index low_cols);
+
+/// LEDs stand between the samples of a spectrum. What the rounding of spectrum_windows() leaves
+/// over, less than one sample, moves the pupil: each image has a disc of its own.
+struct ExactPupils {
+  RowMatrix<std::complex<double>> pupil;   ///< as pupil(), one sample wider
+  std::vector<RowMatrix<float>> supports;  ///< 1 in the disc of the image, else 0
+};
+UDV_EXPORT ExactPupils exact_pupils(const Optics& optics, Index low_rows, Index low_cols,
+                                    const std::vector<Illumination>& lights);
 
 /// Share in [0, 1] of the pupil of windows[led] that the pupils of windows[others] cover. An image
 /// can be predicted from the others only where it is near 1. O(pupil samples * others).

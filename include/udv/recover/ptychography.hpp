@@ -8,6 +8,7 @@
 #include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
 #include "udv/recover/operators/imaging.hpp"
+#include "udv/recover/ptychography_data.hpp"
 #include "udv/recover/solver/options.hpp"
 #include "udv/recover/solver/recovery.hpp"
 
@@ -27,6 +28,10 @@ struct UDV_EXPORT PtychographyOptions {
   /// One common factor on the amplitudes of all dark-field images, from the data: dark images that
   /// are too dark by the same factor contradict no picture, only their exposure.
   bool dark_gain = true;
+  /// Light that is not of the sample: one constant per dark-field image, found with the sample.
+  bool background = true;
+  /// One factor per LED on top, near 1: LEDs are not equally bright.
+  bool led_gains = true;
   bool dynamics = true;       ///< also try the starts that the lifted dynamics supply
   Index columns = 8;          ///< of U in the dynamics
   Index dynamics_steps = 64;  ///< iterations of the dynamics
@@ -48,26 +53,40 @@ struct ImageCandidate {
 struct PtychographyResult : BasicRecovery<std::complex<float>> {
   Vector<std::complex<float>> x;           ///< centred spectrum; sample_image() is the image
   RowMatrix<std::complex<double>> pupil;   ///< as used, with its correction
+  bool exact = false;                      ///< LEDs between samples: PtychographyImages::exact
   double dark_gain = 1;                    ///< measured / predicted amplitude of dark-field images
+  Vector<float> gains;                     ///< the same per image, with that of its LED
+  Vector<float> backgrounds;               ///< intensities, one per image
   double amplitude_residual = 1;           ///< relative, on the images used
   std::vector<ImageCandidate> candidates;  ///< in the order tried
   std::string winner;
 };
 
-/// Recovers the sample from amplitudes a of all images: Levenberg-Marquardt on sum (|psi| - a)^2
-/// from each start, the lowest objective wins; then the pupil, the dark gain and the image in turn.
-/// dark[l] says which images are dark field (the light of the LED itself is outside of the pupil).
+/// Recovers the sample from amplitudes a of images: Levenberg-Marquardt on
+/// sum w (sqrt(g_l^2 |psi|^2 + b_l) - a)^2. Each start is fitted to the bright-field images, the
+/// lowest objective wins; then all images with backgrounds b_l of dark ones; then the pupil, the
+/// gains and the image in turn. Dark-field: the light of the LED itself is outside of the pupil.
 /// Throws InvalidArgument where `hooks.resume` is not a state of the same problem and options.
-UDV_EXPORT PtychographyResult recover_image(const PtychographyOperator<std::complex<float>>& op,
-                                            const Vector<float>& amplitudes,
-                                            const std::vector<bool>& dark,
+UDV_EXPORT PtychographyResult recover_image(const PtychographyImages& images,
                                             const PtychographyOptions& options = {},
                                             const Hooks& hooks = {});
 
-/// | |psi| - a | / |a| over all images of the operator, with the gain on the dark ones.
-UDV_EXPORT double amplitude_residual(const PtychographyOperator<std::complex<float>>& op,
-                                     const Vector<float>& amplitudes, const std::vector<bool>& dark,
-                                     double dark_gain, const Vector<std::complex<float>>& spectrum);
+/// |q - a| / |a| over the pixels that count, for the images that `found` was fitted to.
+UDV_EXPORT double amplitude_residual(const PtychographyImages& images,
+                                     const PtychographyResult& found);
+
+/// Relative residuals of amplitudes | q - a | / | a | over pixels that count.
+struct HeldOutResidual {
+  double predicted = 1;  ///< q with the dark gain and the typical background of dark images
+  double scaled = 1;     ///< q with the best gain and background of each image
+};
+/// The operator that an answer belongs to, with its pupil.
+UDV_EXPORT std::unique_ptr<PtychographyOperator<std::complex<float>>> operator_of(
+    const PtychographyImages& images, const PtychographyResult& found);
+
+/// Of images that `found` was not fitted to.
+UDV_EXPORT HeldOutResidual held_out_residual(const PtychographyImages& images,
+                                             const PtychographyResult& found);
 
 /// The image of a spectrum, times the factor of modulus 1 that makes its largest value real.
 UDV_EXPORT RowMatrix<std::complex<float>> sample_image(

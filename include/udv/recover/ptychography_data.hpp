@@ -23,41 +23,64 @@ struct ImageStack {
   std::vector<double> values;
 };
 
+/// An image of a data set: its LED and whether it is used.
+struct LedNote {
+  Index image = 0;  ///< number in the data set, from 0
+  Illumination light;
+  bool dark = false;     ///< dark field, by its place
+  double level = 0;      ///< mean intensity / that of typical bright images; 0: not known
+  std::string left_out;  ///< why; empty: used
+};
+
 /// The images of a Fourier ptychographic data set that are used, and their geometry.
 struct PtychographyData {
   Index rows = 0, cols = 0;     ///< of the spectrum to recover
   std::vector<Window> windows;  ///< one per image
   RowMatrix<std::complex<double>> pupil;
+  ExactPupils exact;                 ///< the same for LEDs between samples; empty: not known
   Vector<float> amplitudes;          ///< image by image, row by row
+  Vector<float> weights;             ///< of pixels, 0 where one says nothing; empty: all 1
   std::vector<bool> dark;            ///< the LED's own light is outside of the pupil
   std::vector<Index> used;           ///< number of each image in the data set, from 0
   std::vector<Index> contradicting;  ///< numbers of images that contradict the model, from 0
+  Optics optics;                     ///< as used
+  std::vector<LedNote> leds;         ///< of all images, also of those that are left out
+  std::vector<Index> bad_pixels;     ///< hot or dead in all images, row by row from 0
+  Index saturated = 0;               ///< samples of images that are at the camera's limit
   std::vector<std::string> warnings;
 };
 
+/// What is done about the places of the LEDs; see calibrate().
+enum class Calibration {
+  kAuto,  ///< the geometry that images show, where it differs and predicts images better
+  kOn,    ///< the geometry that images show
+  kOff,   ///< that of the setup
+};
+
 /// Reads the images of a .mat, .npz or HDF5 file and the setup that examples/bloodsmear.toml
-/// documents. Images that are empty, saturated or contradict the model are left out with a warning
-/// where `drop_bad`; else empty and saturated ones throw IoError.
+/// documents. Images that are empty, on the rim of the pupil or contradict the model are left out
+/// with a warning where `drop_bad`; else empty ones throw IoError. Saturated samples and pixels
+/// that are hot or dead in all images have the weight 0.
 UDV_EXPORT PtychographyData read_ptychography(const std::filesystem::path& data_path,
                                               const std::filesystem::path& setup_path,
-                                              bool drop_bad = false);
+                                              bool drop_bad = true,
+                                              Calibration calibration = Calibration::kOff,
+                                              std::uint64_t seed = 0);
 
 /// The same from memory: lights[l] is the light of image l. Without a pupil of the caller's own it
 /// is that of the optics. Throws InvalidArgument naming image and pixel.
 UDV_EXPORT PtychographyData ptychography_data(
     const ImageStack& images, const Optics& optics, const std::vector<Illumination>& lights,
-    bool drop_bad = false, const RowMatrix<std::complex<double>>& known_pupil = {});
-
-/// Images that contradict the model: bright field (the LED's own light passes the pupil) but far
-/// darker than the other bright ones, or dark field and far brighter. Indices from 0.
-UDV_EXPORT std::vector<Index> contradicting_images(const Vector<float>& amplitudes, Index pixels,
-                                                   const std::vector<bool>& dark);
+    bool drop_bad = true, const RowMatrix<std::complex<double>>& known_pupil = {});
 
 /// A part of the images of a data set, ready for recover_image().
 struct PtychographyImages {
   std::shared_ptr<const PtychographyOperator<std::complex<float>>> op;  ///< nullptr: no images
+  /// With LEDs between the samples of the spectrum; nullptr: not known.
+  std::shared_ptr<const PtychographyOperator<std::complex<float>>> exact;
   Vector<float> amplitudes;
   std::vector<bool> dark;
+  Vector<float> weights;  ///< of pixels, 0 where one says nothing; empty: all 1
 };
 
 /// Images that are used and images that are only predicted.

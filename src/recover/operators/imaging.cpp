@@ -134,12 +134,38 @@ std::unique_ptr<MeasurementOperator<Scalar>> CodedDiffractionOperator<Scalar>::s
   return std::make_unique<CodedDiffractionOperator>(std::move(kept));
 }
 
+namespace {
+
+Transfer seen_through(const Transfer& pupil, const RowMatrix<float>& support) {
+  require(support.rows() == pupil.rows() && support.cols() == pupil.cols(),
+          "imaging: a support is ", support.rows(), " x ", support.cols(), ", ", pupil.rows(),
+          " x ", pupil.cols(), " expected, as the pupil");
+  return pupil.cwiseProduct(support.cast<std::complex<double>>());
+}
+
+std::vector<Transfer> pupils_of(const Transfer& pupil,
+                                const std::vector<RowMatrix<float>>& supports) {
+  if (supports.empty()) return {pupil};
+  std::vector<Transfer> pupils;
+  for (const auto& support : supports) pupils.push_back(seen_through(pupil, support));
+  return pupils;
+}
+
+}  // namespace
+
 template <typename Scalar>
 PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
-                                                   std::vector<Window> windows, Transfer pupil)
-    : ImagingOperator<Scalar>(rows, cols, windows, {pupil}, false),
+                                                   std::vector<Window> windows, Transfer pupil,
+                                                   std::vector<RowMatrix<float>> supports)
+    : ImagingOperator<Scalar>(rows, cols, windows, pupils_of(pupil, supports), false),
       windows_(std::move(windows)),
-      pupil_(std::move(pupil)) {}
+      pupil_(std::move(pupil)),
+      supports_(std::move(supports)) {}
+
+template <typename Scalar>
+Transfer PtychographyOperator<Scalar>::pupil_of(Index l) const {
+  return supports_.empty() ? pupil_ : seen_through(pupil_, supports_.at(static_cast<size_t>(l)));
+}
 
 template <typename Scalar>
 Vector<Scalar> PtychographyOperator<Scalar>::to_image(const Vector<Scalar>& x) const {
@@ -188,16 +214,20 @@ template <typename Scalar>
 std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with_images(
     const std::vector<Index>& images) const {
   std::vector<Window> kept;
-  for (const Index l : images) kept.push_back(windows_.at(static_cast<size_t>(l)));
+  std::vector<RowMatrix<float>> supports;
+  for (const Index l : images) {
+    kept.push_back(windows_.at(static_cast<size_t>(l)));
+    if (!supports_.empty()) supports.push_back(supports_[static_cast<size_t>(l)]);
+  }
   return std::make_unique<PtychographyOperator>(this->image_rows(), this->image_cols(),
-                                                std::move(kept), pupil_);
+                                                std::move(kept), pupil_, std::move(supports));
 }
 
 template <typename Scalar>
 std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with_pupil(
     Transfer pupil) const {
   return std::make_unique<PtychographyOperator>(this->image_rows(), this->image_cols(), windows_,
-                                                std::move(pupil));
+                                                std::move(pupil), supports_);
 }
 
 template <typename Scalar>
@@ -212,12 +242,14 @@ namespace {
 template <typename Scalar>
 std::vector<Transfer> seen_spectra(const PtychographyOperator<Scalar>& op,
                                    const Vector<Scalar>& x) {
-  const Transfer& P = op.pupil();
   const Eigen::Map<const RowMatrix<Scalar>> spectrum(x.data(), op.image_rows(), op.image_cols());
   std::vector<Transfer> seen;
-  for (const Window& window : op.windows())
+  for (Index l = 0; l < op.images(); ++l) {
+    const Window& window = op.windows()[static_cast<size_t>(l)];
+    const Transfer P = op.pupil_of(l);
     seen.push_back(P.cwiseProduct(spectrum.block(window.row, window.col, P.rows(), P.cols())
                                       .template cast<std::complex<double>>()));
+  }
   return seen;
 }
 

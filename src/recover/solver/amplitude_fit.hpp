@@ -1,47 +1,52 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "udv/core/export.hpp"
-#include "udv/recover/operators/intensity.hpp"
+#include "udv/recover/operators/imaging.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
 
 namespace udv {
 
-/// r_i = sqrt(w_i) (|psi_i| - a_i) with psi = W x: the loss of images with counting noise, and one
-/// that sees dark images. J p = sqrt(w) Re(conj(e) W p), e = psi / |psi|.
-/// Preconditioner: half of the diagonal of W^* diag(w) W, as if the phases of e were random.
-template <typename Scalar>
-class UDV_EXPORT AmplitudeModel final : public ResidualModel<Scalar> {
- public:
-  /// Refers to all three while it lives.
-  AmplitudeModel(const IntensityOperator<Scalar>& op, const Reals<Scalar>& amplitudes,
-                 const Reals<Scalar>& weights);
-
-  void residual(const RowMatrix<Scalar>& x, Reals<Scalar>& r) const override;
-  void gradient(const RowMatrix<Scalar>& x, const Reals<Scalar>& r,
-                RowMatrix<Scalar>& G) const override;
-  std::unique_ptr<Linearization<Scalar>> linearize(const RowMatrix<Scalar>& x) const override;
-  double data_norm() const override;
-
- private:
-  const IntensityOperator<Scalar>& op_;
-  const Reals<Scalar>& amplitudes_;
-  const Reals<Scalar>& weights_;
+/// What images of |psi|^2 + b_l are compared with, image by image.
+struct ImageTargets {
+  Vector<float> amplitudes;
+  Vector<float> weights;      ///< 0: the pixel says nothing
+  Vector<float> backgrounds;  ///< b_l, one per image
+  std::vector<bool> free;     ///< backgrounds that are unknowns of the fit
 };
 
-/// e = psi / |psi|, 1 where psi = 0.
-template <typename Scalar>
-void to_directions(RowMatrix<Scalar>& psi) {
-  for (Index i = 0; i < psi.size(); ++i) {
-    const RealOf<Scalar> size = std::abs(psi.data()[i]);
-    psi.data()[i] = size > 0 ? Scalar(psi.data()[i] / size) : Scalar(1);
-  }
-}
+/// r_i = sqrt(w_i) (sqrt(|psi_i|^2 + b_l) - a_i) with psi = W x: the loss of images with counting
+/// noise, and one that sees dark images. J p = sqrt(w) Re(conj(e) W p), e = psi / sqrt(|psi|^2 +
+/// b). A free b_l >= 0 is at its best for every x; J is without the part that a change of b_l
+/// undoes (variable projection; Kaufman, 1975). Preconditioner: half of the diagonal of W^* diag(w)
+/// W, as if the phases of e were random.
+class UDV_EXPORT AmplitudeModel final : public ResidualModel<std::complex<float>> {
+ public:
+  using Complex = std::complex<float>;
+  /// Refers to both while it lives.
+  AmplitudeModel(const ImagingOperator<Complex>& op, const ImageTargets& targets);
 
-/// fields_i = w_i e_i Re(conj(e_i) fields_i): the part of a change of psi that changes |psi|.
-template <typename Scalar>
-UDV_EXPORT void project_on_directions(const Reals<Scalar>& weights,
-                                      const RowMatrix<Scalar>& directions,
-                                      RowMatrix<Scalar>& fields);
+  void residual(const RowMatrix<Complex>& x, Vector<float>& r) const override;
+  void gradient(const RowMatrix<Complex>& x, const Vector<float>& r,
+                RowMatrix<Complex>& G) const override;
+  std::unique_ptr<Linearization<Complex>> linearize(const RowMatrix<Complex>& x) const override;
+  double data_norm() const override;
+
+  /// b_l for a given x: free ones at their best.
+  Vector<float> backgrounds(const RowMatrix<Complex>& x) const;
+
+ private:
+  const ImagingOperator<Complex>& op_;
+  const ImageTargets& targets_;
+};
+
+/// q_i = sqrt(|psi_i|^2 + b_l)
+UDV_EXPORT Vector<float> predicted_amplitudes(const RowMatrix<std::complex<float>>& psi,
+                                              const Vector<float>& backgrounds);
+
+/// e_i = psi_i / q_i, 1 where q_i = 0.
+UDV_EXPORT void to_directions(const Vector<float>& q, RowMatrix<std::complex<float>>& psi);
 
 }  // namespace udv

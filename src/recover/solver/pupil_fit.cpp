@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "recover/solver/amplitude_fit.hpp"
-
 namespace udv {
 namespace {
 
@@ -74,15 +72,15 @@ RowMatrix<Complex> phases(const Vector<float>& theta) {
   return q;
 }
 
-// J c = sqrt(w) Re(conj(e) W (i q o B c)), with e the directions of psi = W q.
+// J c = sqrt(w) Re(conj(e) W (i q o B c)), with e = psi / sqrt(|psi|^2 + b), psi = W q.
 class PupilLinearization final : public Linearization<float> {
  public:
   PupilLinearization(const PupilOperator<Complex>& op, const PhaseBasis& basis,
-                     const Vector<float>& weights, const RowMatrix<float>& c)
-      : op_(op), basis_(basis), weights_(weights), q_(phases(basis.expand(c, op.rows()))) {
+                     const ImageTargets& targets, const RowMatrix<float>& c)
+      : op_(op), basis_(basis), weights_(targets.weights), q_(phases(basis.expand(c, op.rows()))) {
     op.project(q_, directions_);
-    to_directions<Complex>(directions_);
-    diagonal_ = basis.diagonal(op.diagonal(weights)) / 2;
+    to_directions(predicted_amplitudes(directions_, targets.backgrounds), directions_);
+    diagonal_ = basis.diagonal(op.diagonal(weights_)) / 2;
   }
 
   void normal_product(const RowMatrix<float>& P, RowMatrix<float>& Y) override {
@@ -124,44 +122,42 @@ class PupilLinearization final : public Linearization<float> {
   Vector<float> diagonal_, inverse_;
 };
 
-// r = sqrt(w) (|W exp(i B c)| - a)
+// r = sqrt(w) (sqrt(|W exp(i B c)|^2 + b) - a)
 class PupilModel final : public ResidualModel<float> {
  public:
-  PupilModel(const PupilOperator<Complex>& op, const PhaseBasis& basis,
-             const Vector<float>& amplitudes, const Vector<float>& weights)
-      : op_(op), basis_(basis), amplitudes_(amplitudes), weights_(weights) {}
+  PupilModel(const PupilOperator<Complex>& op, const PhaseBasis& basis, const ImageTargets& targets)
+      : op_(op), basis_(basis), targets_(targets) {}
 
   void residual(const RowMatrix<float>& c, Vector<float>& r) const override {
     RowMatrix<Complex> fields;
     op_.project(phases(basis_.expand(c, op_.rows())), fields);
-    r = weights_.cwiseSqrt().cwiseProduct(fields.col(0).cwiseAbs() - amplitudes_);
+    const Vector<float> q = predicted_amplitudes(fields, targets_.backgrounds);
+    r = targets_.weights.cwiseSqrt().cwiseProduct(q - targets_.amplitudes);
   }
   void gradient(const RowMatrix<float>& c, const Vector<float>& r,
                 RowMatrix<float>& G) const override {
-    G = PupilLinearization(op_, basis_, weights_, c)
-            .pulled_back(weights_.cwiseSqrt().cwiseProduct(r));
+    G = PupilLinearization(op_, basis_, targets_, c)
+            .pulled_back(targets_.weights.cwiseSqrt().cwiseProduct(r));
   }
   std::unique_ptr<Linearization<float>> linearize(const RowMatrix<float>& c) const override {
-    return std::make_unique<PupilLinearization>(op_, basis_, weights_, c);
+    return std::make_unique<PupilLinearization>(op_, basis_, targets_, c);
   }
-  double data_norm() const override { return amplitudes_.norm(); }
+  double data_norm() const override { return targets_.amplitudes.norm(); }
 
  private:
   const PupilOperator<Complex>& op_;
   const PhaseBasis& basis_;
-  const Vector<float>& amplitudes_;
-  const Vector<float>& weights_;
+  const ImageTargets& targets_;
 };
 
 }  // namespace
 
 RowMatrix<std::complex<double>> refined_pupil(const PtychographyOperator<Complex>& op,
-                                              const Vector<Complex>& x,
-                                              const Vector<float>& amplitudes,
-                                              const Vector<float>& weights, bool polynomial) {
+                                              const Vector<Complex>& x, const ImageTargets& targets,
+                                              bool polynomial) {
   const PupilOperator<Complex> images(op, x);
   const PhaseBasis basis(op.pupil(), polynomial);
-  const PupilModel model(images, basis, amplitudes, weights);
+  const PupilModel model(images, basis, targets);
   FitOptions options;
   options.max_outer = kPupilSteps;
   options.max_cg = 30;

@@ -73,13 +73,17 @@ class UDV_EXPORT CodedDiffractionOperator final : public ImagingOperator<Scalar>
 template <typename Scalar>
 class UDV_EXPORT PtychographyOperator final : public ImagingOperator<Scalar> {
  public:
-  /// A spectrum of rows x cols samples; the pupil has the size of an image.
+  /// A spectrum of rows x cols samples; the pupil has the size of an image. Where there are
+  /// supports, one per image, image l has the pupil P o support_l.
   PtychographyOperator(Index rows, Index cols, std::vector<Window> windows,
-                       RowMatrix<std::complex<double>> pupil);
+                       RowMatrix<std::complex<double>> pupil,
+                       std::vector<RowMatrix<float>> supports = {});
 
   std::string_view name() const override { return "ptychography"; }
   const std::vector<Window>& windows() const { return windows_; }
   const RowMatrix<std::complex<double>>& pupil() const { return pupil_; }
+  /// As image l has it.
+  RowMatrix<std::complex<double>> pupil_of(Index l) const;
   Vector<Scalar> to_image(const Vector<Scalar>& x) const override;
   Vector<Scalar> from_image(const Vector<Scalar>& image) const override;
   /// By images, as for coded diffraction.
@@ -92,6 +96,7 @@ class UDV_EXPORT PtychographyOperator final : public ImagingOperator<Scalar> {
  private:
   std::vector<Window> windows_;
   RowMatrix<std::complex<double>> pupil_;
+  std::vector<RowMatrix<float>> supports_;
 };
 
 /// Images of a known sample as a function of the pupil: |F^-1 (q o P o window_l(x))|^2 / pixels

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "udv/core/export.hpp"
+#include "udv/recover/ptychography_data.hpp"
+
+namespace udv {
+
+/// What bright images say of the places of their LEDs, without any knowledge of the sample. The
+/// spectrum of a bright image is strong inside of two circles of the radius of the pupil, one about
+/// the LED's frequency and one about its opposite. Therefore an inversion of all LEDs cannot be
+/// seen.
+struct LedGeometry {
+  Optics optics;            ///< the setup's, with orientation, rotation, distance, offset as seen
+  double setup_score = 0;   ///< correlation of spectra and circles, at most 1
+  double score = 0;         ///< of the geometry found
+  Index bright_images = 0;  ///< that were looked at; fewer than 5 say nothing, nor fewer than 48 pixels
+
+  /// Whether the images show circles at all.
+  bool is_seen() const { return bright_images >= 5 && score >= 0.15; }
+};
+
+/// Spectra D_l = log |FFT((I / mean - 1) w)| of bright images, minus their mean over the images
+/// and over frequencies, are correlated with discs about the frequencies of the LEDs. The largest
+/// correlation among 4 orientations of the raster, rotations of -20 to 20 degrees and distances,
+/// and then by the simplex method of Nelder and Mead (1965) over rotation, distance and offset.
+UDV_EXPORT LedGeometry find_led_geometry(const ImageStack& images, const Optics& setup,
+                                         const std::vector<GridPoint>& leds);
+
+/// "mirrored, rotated by 3.1 degrees, LEDs at 95 mm, offset (0.20, -1.00) mm"
+UDV_EXPORT std::string geometry_text(const Optics& optics);
+
+/// Optics to use, and what is to be said about them.
+struct CalibratedOptics {
+  Optics optics;
+  LedGeometry geometry;
+  std::vector<std::string> warnings;
+};
+
+/// Looks for the geometry and, where it differs from the setup's, compares both by short
+/// reconstructions of the middle of the images that predict some of them; so it does with a defocus
+/// of the setup, with its opposite and without. kOff: the setup's at once.
+UDV_EXPORT CalibratedOptics calibrate(const ImageStack& images, const Optics& setup,
+                                      const std::vector<GridPoint>& leds, Calibration mode,
+                                      std::uint64_t seed = 0);
+
+}  // namespace udv

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Stacks of images in one variable named "images": a folder of pictures, or one .npy file.
+#include "image_folder.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/require.hpp"
+#include "names.hpp"
+#include "tiff.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/io/png.hpp"
+#include "variable_format.hpp"
+
+namespace udv::io::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_tiff(const fs::path& path) {
+  const std::string extension = lower_case(path.extension().string());
+  return extension == ".tif" || extension == ".tiff";
+}
+
+bool is_picture(const fs::path& path) {
+  return is_tiff(path) || lower_case(path.extension().string()) == ".png";
+}
+
+std::vector<fs::path> pictures_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_regular_file() && is_picture(entry.path())) files.push_back(entry.path());
+  require<IoError>(!files.empty(), folder.string(),
+                   ": no picture found, .tif, .tiff or .png files expected");
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
+    return comes_before(a.filename().string(), b.filename().string());
+  });
+  return files;
+}
+
+// Pages, rows and columns of one file.
+std::vector<Index> shape_of(const fs::path& path) {
+  if (!is_tiff(path)) {
+    const PngInfo info = describe_png(path);
+    return {1, info.height, info.width};
+  }
+  const TiffStack stack = describe_tiff(path);
+  return {stack.pages, stack.rows, stack.cols};
+}
+
+std::vector<Variable> list_folder(const fs::path& folder) {
+  std::vector<Index> shape;
+  for (const fs::path& path : pictures_in(folder)) {
+    const std::vector<Index> one = shape_of(path);
+    if (shape.empty()) shape = {0, one[1], one[2]};
+    require<IoError>(one[1] == shape[1] && one[2] == shape[2], path.string(), ": ", one[1], " x ",
+                     one[2], " pixels found, ", shape[1], " x ", shape[2],
+                     " expected, as in the first file of the folder");
+    shape[0] += one[0];
+  }
+  return {{kStackVariable, shape, "pictures", true}};
+}
+
+void append_picture(const fs::path& path, std::vector<std::complex<double>>& values) {
+  if (is_tiff(path)) {
+    const TiffStack stack = read_tiff(path);
+    values.insert(values.end(), stack.values.begin(), stack.values.end());
+    return;
+  }
+  if (describe_png(path).bits == 16) {
+    for (const std::uint16_t value : read_png_gray16(path).reshaped<Eigen::RowMajor>())
+      values.emplace_back(value);
+    return;
+  }
+  for (const std::uint8_t value : read_png_gray(path).reshaped<Eigen::RowMajor>())
+    values.emplace_back(value);
+}
+
+ComplexArray read_folder(const fs::path& folder, const Variable& variable) {
+  ComplexArray array{variable.shape, {}, false};
+  for (const fs::path& path : pictures_in(folder)) append_picture(path, array.values);
+  const auto expected =
+      static_cast<size_t>(variable.shape[0] * variable.shape[1] * variable.shape[2]);
+  require<IoError>(array.values.size() == expected, folder.string(),
+                   ": the pictures have changed since they were listed");
+  return array;
+}
+
+std::vector<Variable> list_npy(const fs::path& path) {
+  Variable variable = describe_npy(path);
+  variable.name = kStackVariable;
+  return {variable};
+}
+
+ComplexArray read_npy_stack(const fs::path& path, const Variable&) {
+  return read_complex_npy(path);
+}
+
+}  // namespace
+
+bool comes_before(std::string_view a, std::string_view b) {
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    const auto number_end = [](std::string_view text, size_t at) {
+      while (at < text.size() && is_digit(text[at])) ++at;
+      return at;
+    };
+    while (i + 1 < a.size() && a[i] == '0' && is_digit(a[i + 1])) ++i;
+    while (j + 1 < b.size() && b[j] == '0' && is_digit(b[j + 1])) ++j;
+    const std::string_view m = a.substr(i, number_end(a, i) - i);
+    const std::string_view n = b.substr(j, number_end(b, j) - j);
+    if (m != n) return m.size() != n.size() ? m.size() < n.size() : m < n;
+    i += m.size();
+    j += n.size();
+  }
+  return a.size() - i < b.size() - j;
+}
+
+const VariableFormat kFolderFormat{list_folder, read_folder};
+const VariableFormat kNpyFormat{list_npy, read_npy_stack, false};
+
+}  // namespace udv::io::detail

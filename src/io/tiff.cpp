@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// TIFF and OME-TIFF stacks by libtiff.
+#include "tiff.hpp"
+
+#include <tiffio.h>
+
+#include <cstring>
+#include <memory>
+
+#include "core/require.hpp"
+#include "image_folder.hpp"
+#include "udv/io/file.hpp"
+#include "udv/io/npy.hpp"
+#include "variable_format.hpp"
+
+namespace udv::io::detail {
+namespace {
+
+constexpr Index kMostPages = 1'000'000;
+
+// libtiff prints by itself unless told not to.
+class QuietTiff {
+ public:
+  QuietTiff() : error_(TIFFSetErrorHandler(nullptr)), warning_(TIFFSetWarningHandler(nullptr)) {}
+  ~QuietTiff() {
+    TIFFSetErrorHandler(error_);
+    TIFFSetWarningHandler(warning_);
+  }
+  QuietTiff(const QuietTiff&) = delete;
+  QuietTiff& operator=(const QuietTiff&) = delete;
+
+ private:
+  TIFFErrorHandler error_, warning_;
+};
+
+struct Close {
+  void operator()(TIFF* file) const { TIFFClose(file); }
+};
+using TiffFile = std::unique_ptr<TIFF, Close>;
+
+TiffFile open(const std::filesystem::path& path) {
+  read_start(path, 0);  // says clearly where there is no such file
+  TiffFile file(TIFFOpen(path.c_str(), "r"));
+  require<IoError>(file != nullptr, path.string(), ": damaged or no TIFF file found");
+  return file;
+}
+
+// What the directory of the present page says.
+struct Page {
+  Index rows, cols;
+  int bits, channels, format;
+  bool tiled;
+};
+
+Page describe_page(TIFF* file) {
+  std::uint32_t rows = 0, cols = 0;
+  std::uint16_t bits = 1, channels = 1, format = SAMPLEFORMAT_UINT;
+  TIFFGetField(file, TIFFTAG_IMAGELENGTH, &rows);
+  TIFFGetField(file, TIFFTAG_IMAGEWIDTH, &cols);
+  TIFFGetFieldDefaulted(file, TIFFTAG_BITSPERSAMPLE, &bits);
+  TIFFGetFieldDefaulted(file, TIFFTAG_SAMPLESPERPIXEL, &channels);
+  TIFFGetFieldDefaulted(file, TIFFTAG_SAMPLEFORMAT, &format);
+  return {rows, cols, bits, channels, format, TIFFIsTiled(file) != 0};
+}
+
+void check_page(const std::string& where, const Page& page) {
+  require<IoError>(page.rows > 0 && page.cols > 0, where, ": ", page.rows, " x ", page.cols,
+                   " pixels found, 1 or more expected");
+  require<IoError>(page.channels == 1, where, ": ", page.channels,
+                   " channels found, 1 expected (gray)");
+  const bool whole = page.format == SAMPLEFORMAT_UINT || page.format == SAMPLEFORMAT_INT;
+  const bool known = (whole && (page.bits == 8 || page.bits == 16 || page.bits == 32)) ||
+                     (page.format == SAMPLEFORMAT_IEEEFP && (page.bits == 32 || page.bits == 64));
+  require<IoError>(known, where, ": ", page.bits, " bits of sample format ", page.format,
+                   " found, whole numbers of 8, 16 or 32 bits or floats expected");
+  require<IoError>(!page.tiled, where, ": tiles found, strips expected");
+}
+
+template <typename Number>
+void append(const std::vector<unsigned char>& line, Index count, std::vector<double>& values) {
+  for (Index i = 0; i < count; ++i) {
+    Number number;
+    std::memcpy(&number, line.data() + static_cast<size_t>(i) * sizeof number, sizeof number);
+    values.push_back(static_cast<double>(number));
+  }
+}
+
+void append_line(const std::vector<unsigned char>& line, const Page& page,
+                 std::vector<double>& values) {
+  const bool is_signed = page.format == SAMPLEFORMAT_INT;
+  if (page.format == SAMPLEFORMAT_IEEEFP)
+    page.bits == 32 ? append<float>(line, page.cols, values)
+                    : append<double>(line, page.cols, values);
+  else if (page.bits == 8)
+    is_signed ? append<std::int8_t>(line, page.cols, values)
+              : append<std::uint8_t>(line, page.cols, values);
+  else if (page.bits == 16)
+    is_signed ? append<std::int16_t>(line, page.cols, values)
+              : append<std::uint16_t>(line, page.cols, values);
+  else
+    is_signed ? append<std::int32_t>(line, page.cols, values)
+              : append<std::uint32_t>(line, page.cols, values);
+}
+
+void read_page(TIFF* file, const std::string& where, const Page& page,
+               std::vector<double>& values) {
+  const auto bytes = static_cast<size_t>(TIFFScanlineSize(file));
+  require<IoError>(bytes >= static_cast<size_t>(page.cols * page.bits / 8), where, ": lines of ",
+                   bytes, " bytes found, ", page.cols * page.bits / 8, " expected");
+  std::vector<unsigned char> line(bytes);
+  for (Index r = 0; r < page.rows; ++r) {
+    const bool read = TIFFReadScanline(file, line.data(), static_cast<std::uint32_t>(r), 0) == 1;
+    require<IoError>(read, where, ": row ", r, " is damaged or cut off");
+    append_line(line, page, values);
+  }
+}
+
+TiffStack walk(const std::filesystem::path& path, bool with_values) {
+  const QuietTiff quiet;
+  const TiffFile file = open(path);
+  TiffStack stack;
+  do {
+    const std::string where = message(path.string(), ": page ", stack.pages + 1);
+    const Page page = describe_page(file.get());
+    check_page(where, page);
+    if (stack.pages == 0) {
+      stack.rows = page.rows;
+      stack.cols = page.cols;
+      stack.bits = page.bits;
+      stack.is_float = page.format == SAMPLEFORMAT_IEEEFP;
+    }
+    require<IoError>(page.rows == stack.rows && page.cols == stack.cols, where, ": ", page.rows,
+                     " x ", page.cols, " pixels found, ", stack.rows, " x ", stack.cols,
+                     " expected, as in the first");
+    if (with_values) read_page(file.get(), where, page, stack.values);
+    require<IoError>(++stack.pages <= kMostPages, path.string(), ": more than ", kMostPages,
+                     " pages found, fewer expected");
+  } while (TIFFReadDirectory(file.get()) == 1);
+  return stack;
+}
+
+std::vector<Variable> list(const std::filesystem::path& path) {
+  const TiffStack stack = walk(path, false);
+  const std::string type = (stack.is_float ? "float" : "uint") + std::to_string(stack.bits);
+  return {{kStackVariable, {stack.pages, stack.rows, stack.cols}, type, true}};
+}
+
+ComplexArray read(const std::filesystem::path& path, const Variable& variable) {
+  plausible_count(path, variable, 1);
+  const TiffStack stack = walk(path, true);
+  require<IoError>(std::vector<Index>({stack.pages, stack.rows, stack.cols}) == variable.shape,
+                   path.string(), ": the file has changed since it was listed");
+  return {variable.shape, {stack.values.begin(), stack.values.end()}, false};
+}
+
+}  // namespace
+
+TiffStack describe_tiff(const std::filesystem::path& path) {
+  return walk(path, false);
+}
+
+TiffStack read_tiff(const std::filesystem::path& path) {
+  return walk(path, true);
+}
+
+const VariableFormat kTiffFormat{list, read};
+
+}  // namespace udv::io::detail

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+// Which images and pixels of a data set are used.
+#include <algorithm>
+#include <cmath>
+
+#include "core/require.hpp"
+#include "recover/ptychography_numbered.hpp"
+#include "udv/recover/ptychography.hpp"
+
+namespace udv {
+namespace {
+
+// Fourth powers are added up in single precision.
+constexpr double kLargestAmplitude = 1e8;
+
+// Levels of images, as shares of the mean intensity of typical bright ones.
+constexpr double kInnerNa = 0.7;      // LEDs up to this share of the objective's NA are typical
+constexpr double kBrightLevel = 0.5;  // bright field above it
+constexpr double kWholeLevel = 0.85;  // bright images below it have lost light at the rim
+// Dark images above it have gained some: 2 times the level of LEDs far out, within limits.
+constexpr double kRimLevel = 0.1, kRimLevelLeast = 0.03, kRimLevelAlone = 0.05;
+constexpr double kOuterNa = 1.2;   // LEDs beyond it are dark for sure
+constexpr double kRimBand = 0.35;  // width of the rim, as a share of the NA
+
+constexpr Index kFewestOnSamples = 3;  // images that tell where LEDs stand
+constexpr Index kFewestImages = 8;     // to tell bad pixels by
+constexpr double kQuantile = 0.1;      // of the images may disagree
+constexpr Index kFewestSaturated = 10;
+constexpr double kNearFull = 0.98;
+constexpr double kMostMasked = 0.9;  // of the pixels of an image
+
+std::string list_text(const std::vector<Index>& which) {
+  std::string text;
+  for (const Index l : which) text += (text.empty() ? "" : ", ") + std::to_string(l + 1);
+  return text;
+}
+
+double middle_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void check_brightness(double largest) {
+  require(largest > 0, "all images are zero");
+  require(largest > 1 / kLargestAmplitude && largest < kLargestAmplitude,
+          "the largest magnitude is ", largest, ", between ", 1 / kLargestAmplitude, " and ",
+          kLargestAmplitude, " expected");
+}
+
+template <typename Value>
+std::vector<Value> without(const std::vector<Value>& values, const std::vector<bool>& drop) {
+  std::vector<Value> kept;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!drop[i]) kept.push_back(values[i]);
+  return kept;
+}
+
+Vector<float> without(const Vector<float>& values, const std::vector<bool>& drop, Index pixels) {
+  Vector<float> kept(values.size());
+  Index count = 0;
+  for (size_t i = 0; i < drop.size(); ++i)
+    if (!drop[i])
+      kept.segment(count++ * pixels, pixels) =
+          values.segment(static_cast<Index>(i) * pixels, pixels);
+  kept.conservativeResize(count * pixels);
+  return kept;
+}
+
+LedNote& note_of(PtychographyData& data, Index number) {
+  return *std::find_if(data.leds.begin(), data.leds.end(),
+                       [&](const LedNote& led) { return led.image == number; });
+}
+
+// Leaves out images by their places in data.used, for a reason.
+void drop(PtychographyData& data, const std::vector<Index>& places, const std::string& reason) {
+  std::vector<bool> gone(data.used.size());
+  for (const Index i : places) {
+    gone[static_cast<size_t>(i)] = true;
+    note_of(data, data.used[static_cast<size_t>(i)]).left_out = reason;
+  }
+  const Index pixels = data.pupil.size();
+  data.windows = without(data.windows, gone);
+  data.dark = without(data.dark, gone);
+  data.used = without(data.used, gone);
+  if (!data.exact.supports.empty()) data.exact.supports = without(data.exact.supports, gone);
+  data.amplitudes = without(data.amplitudes, gone, pixels);
+  if (data.weights.size() > 0) data.weights = without(data.weights, gone, pixels);
+  require(!data.used.empty(), "no image is left");
+}
+
+std::vector<Index> numbers_of(const PtychographyData& data, const std::vector<Index>& places) {
+  std::vector<Index> numbers;
+  for (const Index i : places) numbers.push_back(data.used[static_cast<size_t>(i)]);
+  return numbers;
+}
+
+void drop_empty(PtychographyData& data, bool drop_bad) {
+  const Index pixels = data.pupil.size();
+  std::vector<Index> empty;
+  for (Index i = 0; i < static_cast<Index>(data.used.size()); ++i)
+    if (data.amplitudes.segment(i * pixels, pixels).maxCoeff() == 0) empty.push_back(i);
+  if (empty.empty()) return;
+  const std::string text = message("images ", list_text(numbers_of(data, empty)), " are all zero");
+  require(drop_bad, text, "; the option drop-bad leaves them out");
+  data.warnings.push_back(text + ": left out");
+  drop(data, empty, "no light");
+}
+
+// Median of the neighbours of a pixel, at most 8.
+float neighbours(const float* image, Index rows, Index cols, Index r, Index c,
+                 const std::vector<bool>& skip) {
+  float values[8];
+  int count = 0;
+  for (Index y = std::max<Index>(r - 1, 0); y <= std::min(r + 1, rows - 1); ++y)
+    for (Index x = std::max<Index>(c - 1, 0); x <= std::min(c + 1, cols - 1); ++x)
+      if ((y != r || x != c) && (skip.empty() || !skip[static_cast<size_t>(y * cols + x)]))
+        values[count++] = image[y * cols + x];
+  if (count == 0) return image[r * cols + c];
+  std::nth_element(values, values + count / 2, values + count);
+  return values[count / 2];
+}
+
+// z = (a - median of neighbours) / spread of that over the image; empty where there is no spread.
+Vector<float> deviations(const float* image, Index rows, Index cols) {
+  Vector<float> z(rows * cols);
+  for (Index i = 0; i < z.size(); ++i)
+    z(i) = image[i] - neighbours(image, rows, cols, i / cols, i % cols, {});
+  std::vector<double> sizes(z.begin(), z.end());
+  for (double& size : sizes) size = std::abs(size);
+  const double spread = 1.4826 * middle_of(std::move(sizes));
+  if (!(spread > 0)) return {};
+  return z / static_cast<float>(spread);
+}
+
+// Pixels that deviate from their neighbours to the same side in nearly all images.
+std::vector<Index> find_bad_pixels(const PtychographyData& data) {
+  const Index rows = data.pupil.rows(), cols = data.pupil.cols(), pixels = rows * cols;
+  std::vector<Vector<float>> images;
+  for (Index l = 0; l < static_cast<Index>(data.used.size()); ++l) {
+    Vector<float> z = deviations(data.amplitudes.data() + l * pixels, rows, cols);
+    if (z.size() > 0) images.push_back(std::move(z));
+  }
+  std::vector<Index> bad;
+  if (static_cast<Index>(images.size()) < kFewestImages) return bad;
+  const auto low = static_cast<size_t>(kQuantile * static_cast<double>(images.size()));
+  std::vector<float> values(images.size());
+  for (Index i = 0; i < pixels; ++i) {
+    for (size_t l = 0; l < images.size(); ++l) values[l] = images[l](i);
+    std::sort(values.begin(), values.end());
+    if (values[low] > 1 || values[values.size() - 1 - low] < -1) bad.push_back(i);
+  }
+  return bad;
+}
+
+Vector<float>& weights_of(PtychographyData& data) {
+  if (data.weights.size() == 0) data.weights = Vector<float>::Ones(data.amplitudes.size());
+  return data.weights;
+}
+
+// A bad pixel says nothing; what is there instead is what its neighbours show.
+void mask_bad_pixels(PtychographyData& data) {
+  data.bad_pixels = find_bad_pixels(data);
+  if (data.bad_pixels.empty()) return;
+  const Index rows = data.pupil.rows(), cols = data.pupil.cols(), pixels = rows * cols;
+  std::vector<bool> bad(static_cast<size_t>(pixels));
+  for (const Index i : data.bad_pixels) bad[static_cast<size_t>(i)] = true;
+  Vector<float>& weights = weights_of(data);
+  for (Index l = 0; l < static_cast<Index>(data.used.size()); ++l)
+    for (const Index i : data.bad_pixels) {
+      float* const image = data.amplitudes.data() + l * pixels;
+      image[i] = neighbours(image, rows, cols, i / cols, i % cols, bad);
+      weights(l * pixels + i) = 0;
+    }
+  data.warnings.push_back(
+      message(data.bad_pixels.size(), " pixels are hot or dead in all images: not used"));
+}
+
+// The largest value of all is the camera's limit where it is more frequent than values near it.
+void mask_saturated(PtychographyData& data) {
+  const float full = data.amplitudes.maxCoeff();
+  const auto near = static_cast<float>(std::sqrt(kNearFull)) * full;
+  const Index at_limit = (data.amplitudes.array() == full).count();
+  const Index below = (data.amplitudes.array() >= near && data.amplitudes.array() < full).count();
+  if (at_limit < kFewestSaturated || at_limit <= below) return;
+  data.saturated = at_limit;
+  Vector<float>& weights = weights_of(data);
+  weights = (data.amplitudes.array() == full).select(0, weights);
+  data.warnings.push_back(message(at_limit, " samples are saturated: not used"));
+}
+
+void drop_masked(PtychographyData& data, bool drop_bad) {
+  if (data.weights.size() == 0 || !drop_bad) return;
+  const Index pixels = data.pupil.size();
+  std::vector<Index> places;
+  for (Index i = 0; i < static_cast<Index>(data.used.size()); ++i)
+    if (data.weights.segment(i * pixels, pixels).mean() < 1 - kMostMasked) places.push_back(i);
+  if (places.empty()) return;
+  data.warnings.push_back(
+      message("images ", list_text(numbers_of(data, places)), " are saturated: left out"));
+  drop(data, places, "saturated");
+}
+
+// Mean intensity of each image used, and its LED.
+struct Levels {
+  std::vector<double> level, na;
+  double rim = 0;  // dark images above this level have gained light at the rim
+};
+
+// Shares of what LEDs well inside of the pupil show; empty where there are none.
+Levels levels_of(const PtychographyData& data, double objective_na) {
+  Levels found;
+  std::vector<double> typical;
+  for (Index i = 0; i < static_cast<Index>(data.used.size()); ++i) {
+    const Index number = data.used[static_cast<size_t>(i)];
+    const auto led = std::find_if(data.leds.begin(), data.leds.end(),
+                                  [&](const LedNote& note) { return note.image == number; });
+    found.na.push_back(led->light.na / objective_na);
+    found.level.push_back(mean_intensity(data.amplitudes, data.pupil.size(), i));
+    if (found.na.back() < kInnerNa) typical.push_back(found.level.back());
+  }
+  if (typical.empty()) return {};
+  const double unit = middle_of(typical);
+  if (!(unit > 0)) return {};
+  double outer = -1;
+  for (size_t i = 0; i < found.level.size(); ++i) {
+    found.level[i] /= unit;
+    if (found.na[i] > kOuterNa) outer = std::max(outer, found.level[i]);
+  }
+  found.rim = outer < 0 ? kRimLevelAlone : std::clamp(2 * outer, kRimLevelLeast, kRimLevel);
+  return found;
+}
+
+// Images that LEDs on samples of the spectrum and LEDs between them would have dark and bright, or
+// the other way round: where all of several agree with samples, the LEDs stand on them.
+bool stand_on_samples(const PtychographyData& data, const Levels& levels) {
+  Index between = 0, agree = 0;
+  for (size_t i = 0; i < levels.level.size(); ++i) {
+    if (data.dark[i] == (levels.na[i] > 1)) continue;
+    ++between;
+    const bool bright = levels.level[i] > kBrightLevel;
+    const bool whole = levels.level[i] > kWholeLevel || levels.level[i] < levels.rim;
+    agree += whole && bright != data.dark[i];
+  }
+  return between >= kFewestOnSamples && agree == between;
+}
+
+// Data and geometry must agree: bright iff the light of the LED itself passes the pupil.
+bool contradicts(double level, bool dark) {
+  return (level > kBrightLevel) == dark;
+}
+
+bool on_rim(const Levels& levels, size_t i) {
+  return std::abs(levels.na[i] - 1) < kRimBand && levels.level[i] > levels.rim &&
+         levels.level[i] < kWholeLevel;
+}
+
+void check_levels(PtychographyData& data, bool drop_bad, double objective_na) {
+  const Levels levels = levels_of(data, objective_na);
+  std::vector<Index> rim, wrong;
+  const bool on_samples = stand_on_samples(data, levels);
+  if (on_samples) data.exact = {};
+  for (size_t i = 0; i < levels.level.size(); ++i) {
+    note_of(data, data.used[i]).level = levels.level[i];
+    if (on_rim(levels, i))
+      rim.push_back(static_cast<Index>(i));
+    else if (contradicts(levels.level[i], data.dark[i]) ||
+             (!on_samples && contradicts(levels.level[i], levels.na[i] > 1)))
+      wrong.push_back(static_cast<Index>(i));
+  }
+  const auto tell = [&](const std::vector<Index>& places, const char* what) {
+    if (!places.empty())
+      data.warnings.push_back(
+          message("LEDs ", list_text(numbers_of(data, places)), " ", what,
+                  drop_bad ? ": left out" : "; the option drop-bad leaves them out"));
+  };
+  tell(rim, "are on the rim of the pupil");
+  tell(wrong, "contradict the model (far too dark or too bright for their place)");
+  data.contradicting = numbers_of(data, wrong);
+  if (!drop_bad) return;
+  std::vector<Index> both = rim;
+  both.insert(both.end(), wrong.begin(), wrong.end());
+  const std::vector<Index> rim_numbers = numbers_of(data, rim);
+  drop(data, both, "contradicts the model");
+  for (const Index number : rim_numbers) note_of(data, number).left_out = "rim of the pupil";
+}
+
+}  // namespace
+
+void detail::check_images(PtychographyData& data, bool drop_bad, const Optics& optics) {
+  check_brightness(data.amplitudes.maxCoeff());
+  drop_empty(data, drop_bad);
+  mask_bad_pixels(data);
+  mask_saturated(data);
+  drop_masked(data, drop_bad);
+  check_levels(data, drop_bad, optics.numerical_aperture);
+}
+
+}  // namespace udv

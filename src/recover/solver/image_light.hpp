@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+/// Pixels of one image: squared predictions s_i = |psi_i|^2, amplitudes a_i, weights w_i.
+struct ImagePixels {
+  const float* squares;
+  const float* amplitudes;
+  const float* weights;
+  Index count;
+};
+
+/// An image is exposure * |psi|^2 + background.
+struct ImageLight {
+  double exposure = 1;
+  double background = 0;
+};
+
+/// The background b >= 0 that minimises sum w (sqrt(exposure s + b) - a)^2, which is convex in
+/// exposure and b: Newton's method in a bracket. 0 where no pixel has a weight.
+double best_background(const ImagePixels& pixels, double exposure);
+
+/// The exposure that minimises it for a given background, between 1e-6 and 1e6.
+double best_exposure(const ImagePixels& pixels, double background);
+
+/// One exposure for all images, each with its own best background, by turns; 0 backgrounds where
+/// not `with_backgrounds`.
+double common_exposure(const std::vector<ImagePixels>& images, bool with_backgrounds);
+
+/// Exposure and background of one image, by turns.
+ImageLight best_light(const ImagePixels& pixels);
+
+}  // namespace udv

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Stacks of images: TIFF files, folders of pictures, .npy files.
+#include <gtest/gtest.h>
+#include <tiffio.h>
+
+#include "io/image_folder.hpp"
+#include "io/temporary_files.hpp"
+#include "udv/io/npy.hpp"
+#include "udv/io/png.hpp"
+#include "udv/io/variables.hpp"
+
+namespace udv::io {
+namespace {
+
+// Pages of 16-bit numbers 100 page + 10 row + column.
+void write_pages(const std::filesystem::path& path, int pages, std::uint32_t rows = 2,
+                 std::uint32_t cols = 3, std::uint16_t channels = 1) {
+  TIFF* const file = TIFFOpen(path.c_str(), "w");
+  for (int page = 0; page < pages; ++page) {
+    TIFFSetField(file, TIFFTAG_IMAGEWIDTH, cols);
+    TIFFSetField(file, TIFFTAG_IMAGELENGTH, rows);
+    TIFFSetField(file, TIFFTAG_BITSPERSAMPLE, 16);
+    TIFFSetField(file, TIFFTAG_SAMPLESPERPIXEL, channels);
+    TIFFSetField(file, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(file, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
+    for (std::uint32_t r = 0; r < rows; ++r) {
+      std::vector<std::uint16_t> line;
+      for (std::uint32_t c = 0; c < cols * channels; ++c)
+        line.push_back(static_cast<std::uint16_t>(100 * page + 10 * int(r) + int(c)));
+      TIFFWriteScanline(file, line.data(), r, 0);
+    }
+    TIFFWriteDirectory(file);
+  }
+  TIFFClose(file);
+}
+
+TEST(ImageStack, OfATiffFileIsOneVariable) {
+  const TemporaryFolder folder;
+  write_pages(folder / "stack.tif", 4);
+  const VariableFile file(folder / "stack.tif");
+  ASSERT_EQ(file.variables().size(), 1u);
+  EXPECT_EQ(variable_text(file.variables()[0]), "images (4 x 2 x 3 uint16)");
+  const ComplexArray array = file.read("images");
+  EXPECT_EQ(array.values[3 * 6 + 1 * 3 + 2], 312.0);
+}
+
+TEST(ImageStack, OfAFolderIsInNaturalOrder) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "images");
+  write_pages(folder / "images/a10.tiff", 1);
+  RowMatrix<std::uint16_t> picture(2, 3);
+  picture << 1, 2, 3, 4, 5, 60000;
+  write_png(folder / "images/a9.png", picture);
+  EXPECT_EQ(read_png_gray16(folder / "images/a9.png"), picture);
+  const VariableFile file(folder / "images");
+  const ComplexArray array = file.read("images");
+  EXPECT_EQ(array.shape, (std::vector<Index>{2, 2, 3}));
+  EXPECT_EQ(array.values[5], 60000.0);
+  EXPECT_EQ(array.values[6 + 4], 11.0);
+  EXPECT_TRUE(detail::comes_before("led2", "led10"));
+  EXPECT_TRUE(detail::comes_before("led002", "led10"));
+  EXPECT_FALSE(detail::comes_before("led10", "led9"));
+}
+
+TEST(ImageStack, OfAnNpyFile) {
+  const TemporaryFolder folder;
+  const std::vector<float> values(12, 1.5f);
+  folder.write("stack.npy", npy_bytes({2, 2, 3}, values.data()));
+  EXPECT_EQ(VariableFile(folder / "stack.npy").read("images").values[7], 1.5);
+}
+
+TEST(ImageStack, NamesWhatIsWrong) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& name) {
+    return folder.error_of([&] { VariableFile(folder / name).read("images"); });
+  };
+  folder.write("bad.tif", "II*");
+  EXPECT_EQ(refusal("bad.tif"), "bad.tif: damaged or no TIFF file found");
+  write_pages(folder / "colour.tif", 1, 2, 3, 3);
+  EXPECT_EQ(refusal("colour.tif"), "colour.tif: page 1: 3 channels found, 1 expected (gray)");
+  std::filesystem::create_directory(folder / "empty");
+  EXPECT_EQ(refusal("empty"), "empty: no picture found, .tif, .tiff or .png files expected");
+  std::filesystem::create_directory(folder / "mixed");
+  write_pages(folder / "mixed/1.tif", 1);
+  write_pages(folder / "mixed/2.tif", 1, 3, 3);
+  EXPECT_EQ(refusal("mixed"),
+            "mixed/2.tif: 3 x 3 pixels found, 2 x 3 expected, as in the first file of the folder");
+}
+
+}  // namespace
+}  // namespace udv::io
