@@ -2,6 +2,7 @@
 // Fourier ptychography on simulated captures: faults one by one, error of the recovered sample.
 //
 // usage: bench_ptycho faults [seeds=2] [only=WORD]      error of the sample, fault by fault
+//          background=0, gains=0, dynamics=0 leave these out
 //        bench_ptycho geometry [cases=10]               errors of the geometry found, no fit
 //        bench_ptycho chain [cases=5]                   wrong geometry, background, hot pixels
 #include <fmt/format.h>
@@ -48,6 +49,10 @@ std::vector<Setting> settings() {
 int run_faults(const udv::bench::Arguments& arguments) {
   const auto seeds = arguments.number<std::uint64_t>("seeds", 2);
   const std::string only = arguments.word("only", "");
+  udv::PtychographyOptions options;
+  options.background = arguments.number("background", 1) != 0;
+  options.led_gains = arguments.number("gains", 1) != 0;
+  options.dynamics = arguments.number("dynamics", 1) != 0;
   fmt::print("{:<38} {:>8} {:>8} {:>6}  {}\n", "fault", "error", "residual", "images", "seconds");
   for (const Setting& setting : settings()) {
     if (setting.name.find(only) == std::string::npos) continue;
@@ -57,7 +62,7 @@ int run_faults(const udv::bench::Arguments& arguments) {
       const auto start = Clock::now();
       const auto data = udv::ptychography_data(capture.images, capture.nominal, lights);
       const auto images = udv::split_images(data).used;
-      const auto found = udv::recover_image(images);
+      const auto found = udv::recover_image(images, options);
       const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
       fmt::print("{:<38} {:>8.4f} {:>8.4f} {:>6} {:>8.1f}\n", setting.name,
                  udv::testing::capture_error(capture, *images.op, found.x),

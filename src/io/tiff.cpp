@@ -11,6 +11,7 @@
 #include "image_folder.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
+#include "udv/io/tiff.hpp"
 #include "variable_format.hpp"
 
 namespace udv::io::detail {
@@ -166,3 +167,31 @@ TiffStack read_tiff(const std::filesystem::path& path) {
 const VariableFormat kTiffFormat{list, read};
 
 }  // namespace udv::io::detail
+
+namespace udv::io {
+
+void write_tiff(const std::filesystem::path& path, const RowMatrix<float>& values, double pixel_m) {
+  const detail::QuietTiff quiet;
+  const detail::TiffFile file(TIFFOpen(path.c_str(), "w"));
+  require<IoError>(file != nullptr, path.string(), ": cannot be written");
+  TIFFSetField(file.get(), TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(values.cols()));
+  TIFFSetField(file.get(), TIFFTAG_IMAGELENGTH, static_cast<std::uint32_t>(values.rows()));
+  TIFFSetField(file.get(), TIFFTAG_BITSPERSAMPLE, 32);
+  TIFFSetField(file.get(), TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP);
+  TIFFSetField(file.get(), TIFFTAG_SAMPLESPERPIXEL, 1);
+  TIFFSetField(file.get(), TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+  if (pixel_m > 0) {
+    constexpr double kCentimetre = 0.01;
+    TIFFSetField(file.get(), TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER);
+    TIFFSetField(file.get(), TIFFTAG_XRESOLUTION, kCentimetre / pixel_m);
+    TIFFSetField(file.get(), TIFFTAG_YRESOLUTION, kCentimetre / pixel_m);
+  }
+  RowMatrix<float> copy = values;  // libtiff takes lines that it might change
+  for (Index r = 0; r < copy.rows(); ++r)
+    require<IoError>(
+        TIFFWriteScanline(file.get(), copy.row(r).data(), static_cast<std::uint32_t>(r), 0) == 1,
+        path.string(), ": row ", r, " cannot be written");
+  require<IoError>(TIFFFlush(file.get()) == 1, path.string(), ": cannot be written");
+}
+
+}  // namespace udv::io

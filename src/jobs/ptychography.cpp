@@ -12,6 +12,7 @@
 #include "udv/io/gray_picture.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
+#include "udv/io/tiff.hpp"
 #include "udv/recover/led_geometry.hpp"
 #include "udv/recover/phase.hpp"
 #include "udv/recover/phase_unwrapping.hpp"
@@ -244,6 +245,9 @@ class PtychographyJob {
     io::write_npy(folder.file("windows.npy"), window_corners(*used));
     write_pictures(folder.file("amplitude.png"), folder.file("phase.png"), result.image);
     write_more_pictures(folder, data_, split_.used, found_);
+    const double pixel_m = data_.optics.pixel_m / data_.optics.upsampling;
+    io::write_tiff(folder.file("amplitude.tif"), result.image.cwiseAbs(), pixel_m);
+    io::write_tiff(folder.file("phase.tif"), relative_phase(result.image).cast<float>(), pixel_m);
     io::write_atomically(folder.file("leds.csv"), led_table(data_, found_, fitted_images()));
     draw_open_pixels(folder, *used, recovery.open_entries);
   }

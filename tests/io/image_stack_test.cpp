@@ -7,6 +7,7 @@
 #include "io/temporary_files.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
+#include "udv/io/tiff.hpp"
 #include "udv/io/variables.hpp"
 
 namespace udv::io {
@@ -60,6 +61,21 @@ TEST(ImageStack, OfAFolderIsInNaturalOrder) {
   EXPECT_TRUE(detail::comes_before("led2", "led10"));
   EXPECT_TRUE(detail::comes_before("led002", "led10"));
   EXPECT_FALSE(detail::comes_before("led10", "led9"));
+}
+
+TEST(ImageStack, IsReadAsItWasWritten) {
+  const TemporaryFolder folder;
+  RowMatrix<float> values(2, 3);
+  values << 1.5f, -2, 3, 4, 5, 1e-9f;
+  write_tiff(folder / "image.tif", values, 0.5e-6);
+  const ComplexArray array = VariableFile(folder / "image.tif").read("images");
+  EXPECT_EQ(array.shape, (std::vector<Index>{1, 2, 3}));
+  for (Index i = 0; i < 6; ++i) EXPECT_EQ(array.values[size_t(i)], double(values(i / 3, i % 3)));
+  TIFF* const file = TIFFOpen((folder / "image.tif").c_str(), "r");
+  float resolution = 0;
+  TIFFGetField(file, TIFFTAG_XRESOLUTION, &resolution);
+  TIFFClose(file);
+  EXPECT_FLOAT_EQ(resolution, 20000);
 }
 
 TEST(ImageStack, OfAnNpyFile) {

@@ -72,7 +72,7 @@ TEST(DescribeNpy, KeepsTheWordsOfTypesThatItDoesNotKnow) {
 
 TEST(VariableFile, RefusesAnotherExtension) {
   const TemporaryFolder folder;
-  for (const char* name : {"x.csv", "x.npy", "x"}) {
+  for (const char* name : {"x.csv", "x.txt", "x"}) {
     const auto path = folder.write(name, npz_bytes());
     const std::string extension = path.extension().string();
     EXPECT_EQ(folder.error_of([&] { VariableFile{path}; }),

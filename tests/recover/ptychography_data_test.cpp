@@ -141,6 +141,23 @@ TEST(PtychographyFile, GivesTheSameAsMemory) {
   EXPECT_EQ(read.used, made.used);
 }
 
+TEST(PtychographyFile, OfAStackCountsImagesFirstAndFindsTheUpsampling) {
+  const ImageStack images = stack();
+  const Files files(images);
+  const auto data =
+      files.folder.write("stack.npy", io::npy_bytes({kImages, kSize, kSize}, images.values.data()));
+  const auto setup = files.folder.write(
+      "stack.toml",
+      "[optics]\nwavelength_nm = 532\nna = 0.1\nsample_pixel_um = 1.8\nled_pitch_mm = 4\n"
+      "led_distance_mm = 90\n[leds]\norder = \"spiral\"\n[data]\nvariable = \"images\"\n"
+      "kind = \"intensity\"\n");
+  const PtychographyData read = read_ptychography(data, setup);
+  const PtychographyData made = ptychography_data(images, optics(), lights());
+  EXPECT_EQ(read.optics.upsampling, 2);
+  EXPECT_EQ(read.amplitudes, made.amplitudes);
+  EXPECT_EQ(read.windows, made.windows);
+}
+
 TEST(PtychographyFile, NamesImagesAndPixelsOfTheFile) {
   ImageStack images = stack();
   scale_image(images, 4, 0);
