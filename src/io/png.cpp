@@ -93,7 +93,7 @@ void write_png(const std::filesystem::path& path, const RgbImage& image) {
       path, encode(path.string(), image.height, image.width, PNG_FORMAT_RGB, image.pixels.data()));
 }
 
-void write_png(const std::filesystem::path& path, const RowMatrix<std::uint16_t>& gray) {
+void write_png16(const std::filesystem::path& path, const RowMatrix<std::uint16_t>& gray) {
   write_atomically(
       path, encode(path.string(), gray.rows(), gray.cols(), PNG_FORMAT_LINEAR_Y, gray.data()));
 }

@@ -51,7 +51,7 @@ TEST(ImageStack, OfAFolderIsInNaturalOrder) {
   write_pages(folder / "images/a10.tiff", 1);
   RowMatrix<std::uint16_t> picture(2, 3);
   picture << 1, 2, 3, 4, 5, 60000;
-  write_png(folder / "images/a9.png", picture);
+  write_png16(folder / "images/a9.png", picture);
   EXPECT_EQ(read_png_gray16(folder / "images/a9.png"), picture);
   const VariableFile file(folder / "images");
   const ComplexArray array = file.read("images");

@@ -24,7 +24,8 @@ struct RgbImage {
 UDV_EXPORT void write_png(const std::filesystem::path& path, const RowMatrix<std::uint8_t>& gray);
 UDV_EXPORT void write_png(const std::filesystem::path& path, const RgbImage& image);
 /// The same with 16 bits, 65535 is white.
-UDV_EXPORT void write_png(const std::filesystem::path& path, const RowMatrix<std::uint16_t>& gray);
+UDV_EXPORT void write_png16(const std::filesystem::path& path,
+                            const RowMatrix<std::uint16_t>& gray);
 
 /// What the first bytes of a PNG file say.
 struct PngInfo {
