@@ -13,7 +13,7 @@ namespace udv {
 namespace {
 
 constexpr Index kLargestSide = 128;   // of the square in the middle that is looked at
-constexpr Index kSmallestSide = 48;      // fewer pixels do not tell distances
+constexpr Index kSmallestSide = 48;   // fewer pixels do not tell distances
 constexpr double kBrightShare = 0.7;  // of the third brightest image
 constexpr double kEdge = 3;           // steepness of a circle's edge per sample
 constexpr double kMiddle = 2;         // samples about frequency 0 that are left out

@@ -14,10 +14,11 @@ namespace udv {
 /// the LED's frequency and one about its opposite. Therefore an inversion of all LEDs cannot be
 /// seen.
 struct LedGeometry {
-  Optics optics;            ///< the setup's, with orientation, rotation, distance, offset as seen
-  double setup_score = 0;   ///< correlation of spectra and circles, at most 1
-  double score = 0;         ///< of the geometry found
-  Index bright_images = 0;  ///< that were looked at; fewer than 5 say nothing, nor fewer than 48 pixels
+  Optics optics;           ///< the setup's, with orientation, rotation, distance, offset as seen
+  double setup_score = 0;  ///< correlation of spectra and circles, at most 1
+  double score = 0;        ///< of the geometry found
+  Index bright_images =
+      0;  ///< that were looked at; fewer than 5 say nothing, nor fewer than 48 pixels
 
   /// Whether the images show circles at all.
   bool is_seen() const { return bright_images >= 5 && score >= 0.15; }
