@@ -9,6 +9,7 @@
 
 #include "core/require.hpp"
 #include "support/csv.hpp"
+#include "support/optics.hpp"
 
 namespace udv {
 
@@ -29,12 +30,7 @@ constexpr double kEps = std::numeric_limits<double>::epsilon();
 
 /// The blood smear data set; images of 80 x 80 are used.
 Optics bloodsmear() {
-  Optics optics;
-  optics.wavelength_m = 532e-9;
-  optics.numerical_aperture = 0.1;
-  optics.pixel_m = 1.845e-6;
-  optics.led_pitch_mm = 4;
-  optics.led_distance_mm = 90.88;
+  Optics optics = testing::low_power_optics(1.845e-6, 90.88);
   optics.slide_thickness_mm = 1;
   optics.slide_index = 1.52;
   optics.y_offset_mm = 0.35;

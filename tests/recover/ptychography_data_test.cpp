@@ -5,6 +5,7 @@
 
 #include "io/temporary_files.hpp"
 #include "support/microscope.hpp"
+#include "support/optics.hpp"
 #include "support/random_data.hpp"
 #include "udv/io/npy.hpp"
 
@@ -21,13 +22,7 @@ using testing::Scene;
 constexpr Index kSize = 32, kPixels = kSize * kSize, kImages = 25;
 
 Optics optics() {
-  Optics optics;
-  optics.wavelength_m = 532e-9;
-  optics.numerical_aperture = 0.1;
-  optics.pixel_m = 1.8e-6;
-  optics.led_pitch_mm = 4;
-  optics.led_distance_mm = 90;
-  return optics;
+  return testing::low_power_optics(1.8e-6);
 }
 
 std::vector<Illumination> lights() {

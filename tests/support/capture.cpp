@@ -6,6 +6,7 @@
 #include <functional>
 #include <numbers>
 
+#include "support/optics.hpp"
 #include "udv/core/random.hpp"
 
 namespace udv::testing {
@@ -19,12 +20,7 @@ constexpr Index kReach = 4;  // LEDs on each side of the middle
 constexpr std::uint64_t kStreamSample = 1001, kStreamCamera = 1002;
 
 Optics nominal_optics() {
-  Optics optics;
-  optics.wavelength_m = 532e-9;
-  optics.numerical_aperture = 0.1;
-  optics.pixel_m = 1.845e-6;
-  optics.led_pitch_mm = 4;
-  optics.led_distance_mm = 90;
+  Optics optics = low_power_optics();
   optics.upsampling = kCaptureUpsampling;
   return optics;
 }
