@@ -155,7 +155,10 @@ class Sweep {
         keep_(std::move(keep)),
         session_(session),
         cells_(net::cells_of(spec_.grid)),
-        settings_(settings_of(spec_, data)) {}
+        settings_(settings_of(spec_, data)) {
+    for (size_t i = 0; i < cells_.size(); ++i)
+      places_.emplace(net::cell_key(cells_[i], settings_), i);
+  }
 
   /// `spec_text` is the file that the settings came from; empty where there is none.
   SweepResult run(std::map<std::string, Setting> config, const std::string& spec_text,
@@ -236,7 +239,7 @@ class Sweep {
   void take_best_model(FinishedRuns& finished, RunFolder& folder) {
     const net::SweepRow* best = nullptr;
     for (const net::SweepRow& row : result_.rows)
-      if (row.status == "done" && (!best || net::is_better(row, *best))) best = &row;
+      if (row.status == "done" && (!best || better(row, *best))) best = &row;
     result_.model.clear();
     if (!best || keep_ != "best") return;
     const fs::path model = finished.folders[best->key] / kModel;
@@ -262,21 +265,18 @@ class Sweep {
     run.stop_watching();
   }
 
+  // In the grid; behind its end where the run is none of it.
   size_t place_of(const std::string& key) const {
-    size_t place = 0;
-    while (place < cells_.size() && net::cell_key(cells_[place], settings_) != key) ++place;
-    return place;
+    const auto found = places_.find(key);
+    return found == places_.end() ? cells_.size() : found->second;
   }
 
   // As the grid lists them: the same rows in the same order, whatever run finished first.
-  std::vector<net::SweepRow> in_order(const std::vector<net::SweepRow>& rows) const {
-    std::map<std::string, size_t> places;
-    for (size_t i = 0; i < cells_.size(); ++i)
-      places.emplace(net::cell_key(cells_[i], settings_), i);
-    std::vector<net::SweepRow> sorted = rows;
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [&](const auto& a, const auto& b) { return places[a.key] < places[b.key]; });
-    return sorted;
+  std::vector<net::SweepRow> in_order(std::vector<net::SweepRow> rows) const {
+    std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+      return place_of(a.key) < place_of(b.key);
+    });
+    return rows;
   }
 
   // Of an earlier call, whose model is there.
@@ -316,6 +316,7 @@ class Sweep {
   Session& session_;
   std::vector<net::SweepCell> cells_;
   std::string settings_;
+  std::map<std::string, size_t> places_;  // of the cells, by key
   SweepResult result_;
 };
 

@@ -260,8 +260,11 @@ void guess_side(const LineView<Scalar>& view, const ErrorSizes& sizes, std::uint
   Rows<Scalar> own = view.own_of(Z);
   const std::vector<char> none(static_cast<size_t>(partners.rows()), 0);
   std::vector<Index> lost;
-  for (Index i = 0; i < own.rows(); ++i)
-    if (view.line_of(i, partners, none).y.size() > Z.rank()) lost.push_back(i);
+  for (Index i = 0; i < own.rows(); ++i) {
+    Index size = 0;
+    view.visit_own(i, [&](Index, Index) { ++size; });
+    if (size > Z.rank()) lost.push_back(i);
+  }
   if (lost.empty()) return;
   const Prior prior = prior_of<Scalar>(own, lost);
   for (const Index i : lost) {
