@@ -54,6 +54,8 @@ FileImages read_images(const io::VariableFile& file, const DataSetup& setup) {
   found.images_last = setup.image_axis == ImageAxis::kLast ||
                       (setup.image_axis == ImageAxis::kUsual && !is_stack(file.path()));
   found.images = found.images_last ? shape[2] : shape[0];
+  require<IoError>(found.images > 1, found.what, " has shape ", io::shape_text(shape),
+                   ": 1 image found, one for each of several LEDs expected");
   found.rows = found.images_last ? shape[0] : shape[1];
   found.cols = found.images_last ? shape[1] : shape[2];
   return found;

@@ -248,8 +248,9 @@ std::vector<GridPoint> led_places(const LedSetup& leds, Index num_images) {
   require<IoError>(count <= num_images, leds.where, ": count ", count, " found, at most ",
                    num_images, " expected, the images of the data file");
   std::vector<GridPoint> places = places_in_order(leds, count);
-  require<IoError>(static_cast<Index>(places.size()) >= count, leds.where, ": places of ",
-                   places.size(), " LEDs found, ", count, " expected, one for each image");
+  const auto found = static_cast<Index>(places.size());
+  require<IoError>(found == count || (leds.count && found > count), leds.where, ": places of ",
+                   found, " LEDs found, ", count, " expected, one for each image");
   places.resize(static_cast<size_t>(count));
   return places;
 }

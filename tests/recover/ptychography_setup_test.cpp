@@ -176,6 +176,18 @@ std::string error_with_leds(const std::string& lines) {
   return error_in(kOptics + "[leds]\n" + lines + kData);
 }
 
+TEST(LedSetup, OnePlaceForEachImage) {
+  LedSetup leds;
+  leds.where = "setup.toml:8: [leds]";
+  leds.order = LedOrder::kRaster;
+  leds.rows = leds.cols = 5;
+  EXPECT_EQ(led_places(leds, 25).size(), 25u);
+  EXPECT_EQ(error_of([&] { led_places(leds, 24); }),
+            "setup.toml:8: [leds]: places of 25 LEDs found, 24 expected, one for each image");
+  leds.count = 20;  // the first ones
+  EXPECT_EQ(led_places(leds, 24).size(), 20u);
+}
+
 TEST(LedSetup, MistakesAreNamed) {
   EXPECT_EQ(error_with_leds("order = \"zigzag\"\n"),
             "setup.toml:9: [leds] order: 'zigzag' found, \"spiral\" or \"raster\" expected");
