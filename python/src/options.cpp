@@ -157,16 +157,16 @@ std::string keyword_of(const std::string& option) {
   return is_reserved(keyword) ? keyword + "_" : keyword;
 }
 
-void set_options(const std::string& function, const std::vector<OptionTable*>& tables,
-                 const py::dict& keywords) {
+Settings settings_of(const std::string& function, const std::vector<OptionTable*>& tables,
+                     const py::dict& keywords) {
+  Settings settings;
   for (const auto& [key, value] : keywords) {
     const std::string keyword = key.cast<std::string>();
     Option* const option = find(tables, option_of(keyword));
     if (option == nullptr) unknown_keyword(function, tables, keyword);
-    if (value.is_none()) continue;
-    option->set(text_of(*option, value));
-    option->given = true;
+    if (!value.is_none()) settings.emplace_back(option, text_of(*option, value));
   }
+  return settings;
 }
 
 void bind_options(py::module_& m) {
