@@ -2,7 +2,7 @@
 # Everything from nothing on a Debian machine: `make demo`, `make test`. `make bench` measures.
 PRESET ?= release
 
-.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready fuzz campaign bench asan tsan sanitize tidy asan-readers format check-format install docs clean packages pages debs release
+.PHONY: all demo test deep python wheel test-pip test-loaders loaders-ready test-web web-ready screens fuzz campaign bench asan tsan sanitize tidy asan-readers format check-format install docs clean packages pages debs release
 
 all: build/$(PRESET)/bin/udv
 
@@ -58,17 +58,25 @@ loaders-ready:
 test-loaders: build/$(PRESET)/bin/udv loaders-ready
 	@/usr/bin/python3 tests/loaders/check.py build/$(PRESET)/bin/udv build/loaders
 
-# The page of reports in a real browser: samples, a page made by udv reproduce, a run that is watched.
+# The page of reports in a real browser: samples, pages made by udv reproduce and by runs of every kind, a job that is watched.
 web-ready:
 	@scripts/install-packages web browser
 	@mkdir -p build/web && cp -r web/package.json web/package-lock.json web/.npmrc web/tsconfig.json web/build.mjs web/src web/tests build/web/
 	@npm ci --prefix build/web --silent --no-audit --no-fund
 	@npm run --silent --prefix build/web build
 
+# Runs of every kind and one that is watched: their pages are looked at, and pictured for `make docs`.
+screens_of = UDV=$(CURDIR)/build/$(PRESET)/bin/udv UDV_RUNS=$(CURDIR)/build/web/runs UDV_SCREENS=$(CURDIR)/build/docs/screens
+
+screens: build/$(PRESET)/bin/udv web-ready
+	@/usr/bin/python3 web/tests/make_runs.py build/$(PRESET)/bin/udv build/web/runs
+	@$(screens_of) npm run --silent --prefix build/web screens
+
 test-web: build/$(PRESET)/bin/udv web-ready
 	@build/$(PRESET)/bin/udv reproduce all --quick --data none --out build/web/reproduced
+	@/usr/bin/python3 web/tests/make_runs.py build/$(PRESET)/bin/udv build/web/runs
 	@npm run --silent --prefix build/web check
-	@UDV_REPORT=$(CURDIR)/build/web/reproduced/report.html UDV_RUN_FOLDER=$(CURDIR)/build/web/reproduced/sm-evolution/udu \
+	@$(screens_of) UDV_REPORT=$(CURDIR)/build/web/reproduced/report.html UDV_RUN_FOLDER=$(CURDIR)/build/web/reproduced/sm-evolution/udu \
 	  npm test --silent --prefix build/web
 
 # Readers of other people's bytes, with libFuzzer.
@@ -121,7 +129,7 @@ pages: all
 	@build/$(PRESET)/bin/udv pages build/$(PRESET)/manual
 	@cp build/$(PRESET)/manual/commands.md docs/commands.md
 
-# One site: guide, commands, C++, Python: build/docs/html/index.html. Its links are checked.
+# One site: guide, commands, C++, Python: build/docs/html/index.html. Its links are checked. It shows pictures of pages where `make screens` or `make test-web` has taken them.
 docs:
 	@scripts/install-packages docs
 	@scripts/make-docs build/docs
@@ -132,7 +140,7 @@ debs: docs
 	@scripts/make-packages build/release-files
 
 release:
-	@scripts/install-packages build web python wheel docs package
+	@scripts/install-packages build test web browser python wheel docs package
 	@scripts/make-release build/release-files
 
 # For any processor of its kind, as packages are. `cmake --install build/release` installs the build for this machine alone.

@@ -5,7 +5,8 @@ option(UDV_PACKAGES "Add what Debian packages have besides: copyright, changelog
 if(NOT UDV_PACKAGES)
   return()
 endif()
-set(UDV_CONTACT "The udv authors <udv@users.noreply.github.com>" CACHE STRING "Maintainer of the packages")
+# The address of nobody (RFC 2606), where whoever builds does not name themselves: scripts/make-packages.
+set(UDV_CONTACT "The udv authors <udv@udv.invalid>" CACHE STRING "Maintainer of the packages")
 set(UDV_DEBIAN_REVISION 1 CACHE STRING "How often this version has been packaged")
 set(udv_debian ${PROJECT_BINARY_DIR}/debian)
 

@@ -33,6 +33,7 @@ constexpr auto kForRest = seconds(1);       // of what comes after the answer
 constexpr auto kStillHere = seconds(10);    // between two signs of life to a follower
 constexpr int kTick = 100;                  // milliseconds
 constexpr std::size_t kPiece = 64 << 10;
+constexpr int kSystemBuffer = 128 << 10;  // of each connection and direction, in the system
 
 const char* reason(int status) {
   switch (status) {
@@ -102,12 +103,12 @@ struct Connection {
   Clock::time_point since = Clock::now();  // the phase, or the last byte that went out
   std::string in;                          // at most kLongestHead
   std::string out;                         // head and text of an answer, or a piece of a file
-  std::size_t sent = 0;                    // of `out` or of `shown`
+  std::size_t sent = 0;                    // of `out`, then of `shown`
   Handle file;
   std::uintmax_t file_left = 0;
   bool keep_alive = false;
-  // Followers share one text.
-  std::shared_ptr<const std::string> shown, seen;  // on its way, and before it
+  // A text that connections share: what is on its way, and what a follower was shown before it.
+  std::shared_ptr<const std::string> shown, seen;
   bool events = false;
 
   void enter(Phase next) {
@@ -148,15 +149,19 @@ struct HttpServer::Parts {
   }
 
   static void send_text(Connection& c, const HttpAnswer& answer, bool head_only) {
-    c.out = head_of(answer, answer.text.size(), c.keep_alive);
-    if (!head_only) c.out += answer.text;
+    const std::string& text = answer.shared ? *answer.shared : answer.text;
+    c.out = head_of(answer, text.size(), c.keep_alive);
+    if (!head_only && answer.shared)
+      c.shown = answer.shared;
+    else if (!head_only)
+      c.out += text;
     c.sent = 0;
     c.enter(Phase::kSending);
   }
 
   // The whole file or the part that was asked for.
   static void send_file(Connection& c, HttpAnswer answer, const HttpRequest& request) {
-    c.file.reset(::open(answer.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    c.file.reset(::open(answer.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     const off_t end = c.file.get() < 0 ? -1 : ::lseek(c.file.get(), 0, SEEK_END);
     if (end < 0) return refuse(c, 404);
     const auto size = static_cast<std::uintmax_t>(end);
@@ -253,10 +258,19 @@ struct HttpServer::Parts {
     return true;
   }
 
+  // Head and text, or head, then pieces of a file or the shared text.
   void send_more(Connection& c) {
-    if (!write_some(c, c.out)) return c.enter(Phase::kOver);
-    if (c.sent < c.out.size() || next_piece(c)) return;
+    const std::string& text = c.out.empty() && c.shown ? *c.shown : c.out;
+    if (!write_some(c, text)) return c.enter(Phase::kOver);
+    if (c.sent < text.size()) return;
+    if (!c.out.empty() && c.shown) {
+      c.out.clear();
+      c.sent = 0;
+      return;
+    }
+    if (next_piece(c)) return;
     c.file.reset();
+    c.shown.reset();
     c.out.clear();
     if (!c.keep_alive) {
       ::shutdown(c.socket.get(), SHUT_WR);
@@ -379,6 +393,9 @@ int HttpServer::bind(int port) {
   listener.reset(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int yes = 1;
   ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  // Connections inherit them. The system's own limits are megabytes for each that takes no answer.
+  for (const int buffer : {SO_SNDBUF, SO_RCVBUF})
+    ::setsockopt(listener.get(), SOL_SOCKET, buffer, &kSystemBuffer, sizeof kSystemBuffer);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));

@@ -17,7 +17,8 @@ struct HttpAnswer {
   int status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string text;
-  std::filesystem::path file;  ///< sent instead of the text, piece by piece
+  std::shared_ptr<const std::string> shared;  ///< sent instead of the text, from one copy for all
+  std::filesystem::path file;                 ///< sent instead of the text, piece by piece
   std::vector<std::pair<std::string, std::string>> headers;
   bool follows = false;  ///< events are sent until either side ends it
 };

@@ -161,6 +161,7 @@ struct WatchServer::Parts {
   fs::path folder;
   std::string title, token;
   int port = 0;
+  Text page_text;  // with charts it is the same for everybody and for all time
   LiveText live;
   HttpServer server;
 
@@ -185,7 +186,7 @@ struct WatchServer::Parts {
     if (rest.empty()) {
       page = true;
       answer.type = "text/html; charset=utf-8";
-      answer.text = report::watch_page(title, folder);
+      answer.shared = page_for_all();
     } else if (rest == "events" && request.method == "GET") {
       answer.type = "text/event-stream";
       answer.follows = true;
@@ -193,6 +194,12 @@ struct WatchServer::Parts {
       return refusal(404, "not here\n");
     }
     return answer;
+  }
+
+  Text page_for_all() {
+    if (!page_text || !report::has_charts())
+      page_text = std::make_shared<const std::string>(report::watch_page(title, folder));
+    return page_text;
   }
 
   HttpAnswer file(const std::string& name) const {

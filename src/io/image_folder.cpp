@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 
+#include "array_layout.hpp"
 #include "core/require.hpp"
 #include "names.hpp"
 #include "tiff.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
+#include "unpacked_size.hpp"
 #include "variable_format.hpp"
 
 namespace udv::io::detail {
@@ -80,11 +83,21 @@ void append_picture(const fs::path& path, std::vector<std::complex<double>>& val
     values.emplace_back(value);
 }
 
+// The pixels that all pictures announce; throws IoError where their files are too small for them.
+std::size_t plausible_pixels(const fs::path& folder, const std::vector<fs::path>& files,
+                             const std::vector<Index>& shape) {
+  std::uintmax_t bytes = 0;
+  for (const fs::path& path : files) bytes += fs::file_size(path);
+  const auto pixels = element_count(shape).value_or(std::numeric_limits<std::size_t>::max());
+  require_expansion(folder.string(), bytes, pixels);
+  return pixels;
+}
+
 ComplexArray read_folder(const fs::path& folder, const Variable& variable) {
+  const std::vector<fs::path> files = pictures_in(folder);
+  const std::size_t expected = plausible_pixels(folder, files, variable.shape);
   ComplexArray array{variable.shape, {}, false};
-  for (const fs::path& path : pictures_in(folder)) append_picture(path, array.values);
-  const auto expected =
-      static_cast<size_t>(variable.shape[0] * variable.shape[1] * variable.shape[2]);
+  for (const fs::path& path : files) append_picture(path, array.values);
   require<IoError>(array.values.size() == expected, folder.string(),
                    ": the pictures have changed since they were listed");
   return array;

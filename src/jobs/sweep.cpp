@@ -260,9 +260,10 @@ class Sweep {
       hooks.model = [&](const net::SweepRow& row, const net::Network<Real>& network) {
         keep_model(run, row, network);
       };
-    result_.outcome =
-        outcome_of(net::run_sweep(data_, cells, spec_.training.training, settings_, done, hooks));
-    run.stop_watching();
+    result_.outcome = outcome_of(run.compute(hooks, [&] {
+      return net::run_sweep(data_, cells, spec_.training.training, settings_, done, hooks);
+    }));
+    if (result_.outcome == Outcome::kDone) run.remove_checkpoint();
   }
 
   // In the grid; behind its end where the run is none of it.
@@ -414,7 +415,7 @@ void describe(OptionTable& table, SweepInput& input) {
       .add_each(
           "merge", input.merge,
           "Put together what these folders of the same sweep have finished, and train nothing")
-      .called("FOLDER...")
+      .called("FOLDER")
       .keeps_numbers();
 }
 

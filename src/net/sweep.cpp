@@ -9,12 +9,24 @@
 #include <cmath>
 #include <mutex>
 
+#include "core/archive.hpp"
 #include "core/hash.hpp"
 #include "core/require.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/net/figures.hpp"
 
 namespace udv::net {
+
+// A run that has begun, and the state to resume it from.
+struct OpenRun {
+  std::string key, state;
+};
+
+template <typename Archive>
+void fields(Archive& archive, OpenRun& run) {
+  archive(run.key, run.state);
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -65,15 +77,55 @@ SweepRow row_of(const SweepCell& cell, const TrainResult<Real>& result, Task tas
   return row;
 }
 
+/// The states of all runs that have begun and not ended, by key: what a sweep resumes from.
+class OpenRuns {
+ public:
+  explicit OpenRuns(const std::string& bytes) {
+    if (bytes.empty()) return;
+    ArchiveReader reader(bytes);
+    std::vector<OpenRun> runs;
+    reader(runs);
+    require(reader.at_end(), "checkpoint: more bytes than expected");
+    for (OpenRun& run : runs) states_[run.key] = std::move(run.state);
+  }
+
+  void keep_only(const std::vector<std::string>& keys) {
+    const std::set<std::string> known(keys.begin(), keys.end());
+    std::erase_if(states_, [&](const auto& entry) { return !known.contains(entry.first); });
+  }
+  std::string state_of(const std::string& key) const {
+    const auto found = states_.find(key);
+    return found == states_.end() ? "" : found->second;
+  }
+  void set(const std::string& key, const std::string& state) { states_[key] = state; }
+  void remove(const std::string& key) { states_.erase(key); }
+
+  std::string to_bytes() const {
+    std::vector<OpenRun> runs;
+    for (const auto& [key, state] : states_) runs.push_back({key, state});
+    ArchiveWriter writer;
+    writer(runs);
+    return writer.take();
+  }
+
+ private:
+  std::map<std::string, std::string> states_;
+};
+
 // The cells of one sweep, and what its threads share.
 template <typename Real>
 class Sweep {
  public:
   Sweep(const SweepData<Real>& data, const TrainOptions& base, const SweepHooks<Real>& hooks,
         std::string settings)
-      : data_(data), base_(base), hooks_(hooks), settings_(std::move(settings)) {}
+      : data_(data),
+        base_(base),
+        hooks_(hooks),
+        settings_(std::move(settings)),
+        begun_(hooks.resume) {}
 
   Verdict run(const std::vector<SweepCell>& cells, const std::vector<std::string>& keys) {
+    begun_.keep_only(keys);
     parallel_blocks(static_cast<Index>(cells.size()), 1, [&](Index i, Index) {
       if (verdict_ == Verdict::kContinue)
         run_cell(cells[static_cast<size_t>(i)], keys[static_cast<size_t>(i)]);
@@ -84,8 +136,7 @@ class Sweep {
  private:
   void run_cell(const SweepCell& cell, const std::string& key) {
     const PreparedData<Real>& data = data_.at(cell.split_seed);
-    TrainHooks<Real> hooks;
-    hooks.observer = [&](const IterationRecord& record) { return look(record); };
+    const TrainHooks<Real> hooks = hooks_of(key);
     const auto result =
         train(data.training, data.validation, data.test, options_for(cell, base_), hooks);
     if (result.stop == TrainStop::kInterrupted || result.stop == TrainStop::kTimeLimit) return;
@@ -94,8 +145,24 @@ class Sweep {
     row.settings = settings_;
     const std::lock_guard lock(mutex_);
     ++done_;
+    begun_.remove(key);
     if (hooks_.model && row.status == "done") hooks_.model(row, result.network);
     if (hooks_.finished) hooks_.finished(row);
+  }
+
+  TrainHooks<Real> hooks_of(const std::string& key) {
+    TrainHooks<Real> hooks;
+    hooks.observer = [this](const IterationRecord& record) { return look(record); };
+    hooks.save_every_seconds = hooks_.save_every_seconds;
+    const std::lock_guard lock(mutex_);
+    hooks.resume = begun_.state_of(key);
+    if (hooks_.save)
+      hooks.save = [this, key](const std::string& state) {
+        const std::lock_guard lock(mutex_);
+        begun_.set(key, state);
+        hooks_.save(begun_.to_bytes());
+      };
+    return hooks;
   }
 
   // All threads look at the same clock and the same Ctrl-C.
@@ -114,6 +181,7 @@ class Sweep {
   std::mutex mutex_;
   std::atomic<Verdict> verdict_{Verdict::kContinue};
   Index done_ = 0;
+  OpenRuns begun_;
   Clock::time_point started_ = Clock::now();
 };
 

@@ -68,12 +68,14 @@ TEST(SweepCommand, GoesOnAfterAnInterruptAndATornLine) {
   EXPECT_EQ(stopped.code, 130) << stopped;
   const auto before = keys(cli);
   EXPECT_LT(before.size(), 24u);
+  EXPECT_TRUE(std::filesystem::exists(cli.path("out/checkpoint.bin")));
   cli.write("out/results.csv", cli.text("out/results.csv") + "0123456789abcdef,01234567,done,UD");
   EXPECT_EQ(cli.run("sweep sweep.toml --out out --quiet --resume").code, 0);
   const auto after = keys(cli);
   EXPECT_EQ(after.size(), 24u);
   EXPECT_EQ(std::set<std::string>(after.begin(), after.end()).size(), 24u);
   for (const auto& key : before) EXPECT_EQ(after.count(key), 1u);
+  EXPECT_FALSE(std::filesystem::exists(cli.path("out/checkpoint.bin")));
 }
 
 // All that is not a time.

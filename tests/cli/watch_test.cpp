@@ -207,6 +207,24 @@ TEST_F(WatchCommand, AnswersWhileOthersAreSlowIdleOrRude) {
   EXPECT_LT(memory(), 100'000);
 }
 
+TEST_F(WatchCommand, KeepsOneCopyOfThePageForThoseWhoDoNotTakeIt) {
+  std::filesystem::create_directories(cli_.path("run"));
+  cli_.write("run/run.json", "{}");
+  start();
+  const std::string whole = get("/")->body;
+  const std::string head = "GET " + token_ + "/ HTTP/1.1\r\nHost: " + own_host() + "\r\n\r\n";
+  const long before = memory();
+  std::vector<std::unique_ptr<Socket>> deaf;
+  for (int i = 0; i < 300; ++i) deaf.push_back(say(head + head + head));
+  expect_answers();
+  EXPECT_LT(memory() - before, 20'000);
+  EXPECT_EQ(get("/")->body, whole);
+  httplib::Client client("127.0.0.1", port_);
+  const auto only_head = client.Head(token_ + "/");
+  EXPECT_EQ(only_head->get_header_value("Content-Length"), std::to_string(whole.size()));
+  EXPECT_TRUE(only_head->body.empty());
+}
+
 TEST_F(WatchCommand, RefusesWhatIsNoFolder) {
   const Outcome outcome = cli_.run("watch nowhere");
   EXPECT_EQ(outcome.code, 3) << outcome;

@@ -5,6 +5,7 @@
 
 #include "io/image_folder.hpp"
 #include "io/temporary_files.hpp"
+#include "udv/io/expansion.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
 #include "udv/io/tiff.hpp"
@@ -83,6 +84,18 @@ TEST(ImageStack, OfAnNpyFile) {
   const std::vector<float> values(12, 1.5f);
   folder.write("stack.npy", npy_bytes({2, 2, 3}, values.data()));
   EXPECT_EQ(VariableFile(folder / "stack.npy").read("images").values[7], 1.5);
+}
+
+TEST(ImageStack, OfAFolderMayNotUnpackToMoreThanTheLimit) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "images");
+  for (const char* name : {"images/1.tif", "images/2.tif"}) write_pages(folder / name, 1);
+  set_expansion_limit({11, 1000});
+  const std::string error =
+      folder.error_of([&] { VariableFile(folder / "images").read("images"); });
+  set_expansion_limit({});
+  EXPECT_NE(error.find("unpack to more than 11"), error.npos) << error;
+  EXPECT_EQ(VariableFile(folder / "images").read("images").values.size(), 12u);
 }
 
 TEST(ImageStack, NamesWhatIsWrong) {

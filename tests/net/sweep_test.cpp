@@ -125,6 +125,33 @@ TEST_F(RunSweep, GivesTheSameRowsForAnyThreads) {
             2);  // UV at 1e9
 }
 
+// Stopped at every step: a sweep whose runs began anew would never end.
+TEST_F(RunSweep, ResumesRunsThatHadBegun) {
+  const auto whole = lines();
+  std::set<std::string> finished;
+  std::vector<std::string> found;
+  SweepHooks<float> hooks;
+  std::string state;
+  hooks.save = [&](const std::string& bytes) { state = bytes; };
+  hooks.finished = [&](const SweepRow& row) {
+    SweepRow timeless = row;
+    timeless.seconds = 0;
+    found.push_back(sweep_line(timeless));
+    finished.insert(row.key);
+  };
+  hooks.observer = [](const IterationRecord&) { return Verdict::kInterrupt; };
+  int stops = 0;
+  while (run_sweep(data_, cells_of(grid_), base_, "s", finished, hooks) != Verdict::kContinue) {
+    ASSERT_LT(++stops, 200);
+    hooks.resume = state;
+  }
+  EXPECT_GT(stops, 8);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, whole);
+  hooks.resume = "none";
+  EXPECT_THROW(run_sweep(data_, cells_of(grid_), base_, "s", {}, hooks), InvalidArgument);
+}
+
 TEST_F(RunSweep, LeavesOutWhatIsFinished) {
   std::set<std::string> finished;
   for (const auto& line : lines()) finished.insert(line.substr(0, 16));

@@ -3,6 +3,7 @@
 import glob
 import importlib.machinery
 import importlib.util
+import json
 import os
 import sys
 import tempfile
@@ -59,6 +60,18 @@ class Pages(unittest.TestCase):
         self.assertEqual(make_docs.moved_link("docs/jobs.md", "x", "https://a.org"), "[x](https://a.org)")
         with self.assertRaises(SystemExit):
             make_docs.moved_link("docs/jobs.md", "x", "lost.md")
+
+    def test_pictures_of_pages_where_they_were_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(make_docs.screens(folder))
+            os.mkdir(os.path.join(folder, "screens"))
+            with open(os.path.join(folder, "screens", "screens.json"), "w") as file:
+                json.dump([{"name": "demo", "title": "The demo", "command": "udv demo", "text": "Words."}], file)
+            page = make_docs.screens(folder)
+        self.assertIn("## The demo {#page_screens_demo}", page)
+        self.assertIn('@image html demo.png "The demo"', page)
+        self.assertIn("@subpage page_screens", make_docs.contents(["page_screens"]))
+        self.assertNotIn("page_screens", make_docs.contents())
 
     def test_python_reference_has_functions_and_members(self):
         text = make_docs.python_reference()

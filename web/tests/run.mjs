@@ -7,3 +7,4 @@ import './hostile.test.mjs';
 import './many.test.mjs';
 import './watch.test.mjs';
 import './produced.test.mjs';
+import './screens.test.mjs';

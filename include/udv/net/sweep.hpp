@@ -65,7 +65,8 @@ UDV_EXPORT std::string sweep_line(const SweepRow& row);
 /// Rows of a results.csv; a last line that was cut off is left out. Throws IoError naming the line.
 UDV_EXPORT std::vector<SweepRow> read_sweep(const std::filesystem::path& path);
 
-/// The observer sees the cells done as iteration. Nothing is called twice at the same time.
+/// The observer sees the cells done as iteration. Nothing is called twice at the same time. A state
+/// holds all runs that have begun and not ended: resumed from it, they go on where they were.
 /// `model` gets the row and the network of a run that ended well, before `finished`.
 template <typename Real>
 struct SweepHooks : Hooks {
