@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/deep_program.hpp"
 #include "cli/pages.hpp"
+#include "cli/team.hpp"
 
 namespace udv::cli {
 namespace {
@@ -49,6 +50,13 @@ std::vector<Command> all_commands() {
   return commands;
 }
 
+// The exit code of `run`, in one process or as one of several.
+template <typename Run>
+int run_as_member(char** arguments, const Run& run) {
+  TeamMember member;
+  return member.leave(member.join(arguments) ? run() : kBadInput);
+}
+
 }  // namespace
 }  // namespace udv::cli
 
@@ -63,5 +71,7 @@ int main(int argc, char** argv) {
   udv::cli::remember_arguments(argv);
   std::vector<udv::cli::Command> commands = udv::cli::all_commands();
   commands.push_back(udv::cli::pages_command(udv::cli::all_commands));
-  return udv::cli::run_program(std::move(commands), {argv + 1, argv + argc});
+  return udv::cli::run_as_member(argv, [&] {
+    return udv::cli::run_program(std::move(commands), {argv + 1, argv + argc});
+  });
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "cli/interrupt.hpp"
+#include "core/communicator.hpp"
 #include "udv/report/report.hpp"
 
 namespace udv::cli {
@@ -13,6 +14,7 @@ namespace {
 
 jobs::RunOptions with_folder(jobs::RunOptions run, const std::string& command) {
   if (run.out.empty()) run.out = jobs::new_run_folder(command);
+  if (!communicator().is_root()) run.out = "";  // rank 0 writes for all
   return run;
 }
 
@@ -37,7 +39,7 @@ Terminal::Terminal(std::string command, const TerminalOptions& options, jobs::Ru
       session_(with_folder(std::move(run), command_), this) {}
 
 void Terminal::leave_report(const std::filesystem::path& folder) const {
-  if (!options_.report) return;
+  if (!options_.report || folder.empty()) return;
   for (const std::string& problem :
        report::write_report(folder / "report.html", "udv " + command_, {folder}))
     warn(problem);

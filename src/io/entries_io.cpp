@@ -4,6 +4,7 @@
 #include "core/require.hpp"
 #include "entries_builder.hpp"
 #include "names.hpp"
+#include "parted_text.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::io {
@@ -32,7 +33,8 @@ EntriesFile read_entries_file(const std::filesystem::path& path, const EntriesOp
   if (named || format == ".npy") require_no_columns(path, options);
   if (format == ".npy") return detail::read_dense(path, options);
   if (named) return detail::read_dense_variable(path, options);
-  std::string text = read_bytes(path);
+  std::string text =
+      detail::PartedText::is_pattern(path) ? detail::PartedText(path).all() : read_bytes(path);
   // By content too: as triplets, the sizes of a renamed .mtx file would pass for an entry.
   if (format == ".mtx" || detail::has_matrix_market_banner(text)) {
     EntriesFile file = detail::read_matrix_market(path.string(), text, options);

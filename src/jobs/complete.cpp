@@ -8,6 +8,8 @@
 #include <map>
 #include <tuple>
 
+#include "core/communicator.hpp"
+#include "core/hash.hpp"
 #include "core/require.hpp"
 #include "jobs/complete_input.hpp"
 #include "jobs/completion_figures.hpp"
@@ -37,6 +39,14 @@ double largest_magnitude(const Entries& entries) {
   return largest;
 }
 
+// Of all processes that share the entries.
+double largest_of_all(const Entries& entries) {
+  double largest = 0;
+  for (const std::string& text : gathered(fmt::format("{:.17g}", largest_magnitude(entries))))
+    largest = std::max(largest, std::stod(text));
+  return largest;
+}
+
 void check_entries(const std::string& path, const Entries& entries) {
   require<IoError>(entries.rows > 1 && entries.cols > 1, path, ": the matrix is ", entries.rows,
                    " x ", entries.cols,
@@ -45,7 +55,7 @@ void check_entries(const std::string& path, const Entries& entries) {
   require<IoError>(entries.rows + entries.cols <= kMostLines, path, ": the matrix is ",
                    entries.rows, " x ", entries.cols, ", at most ", kMostLines,
                    " rows and columns together expected; is an index wrong?");
-  const double largest = largest_magnitude(entries);
+  const double largest = largest_of_all(entries);
   require<IoError>(largest > 0, path, ": all ", entries.size(),
                    " values are zero, at least one other expected");
   check_magnitude(path, largest);
@@ -152,21 +162,54 @@ void report_outliers(Run& run, const CompleteTask& task, const Recovery& recover
 
 // Throws where the settings make no sense for this task. Without a folder the solve says it itself.
 void check_task(CompleteTask& task, const CompleteOptions& options, bool has_folder) {
-  if (has_folder) check_entries(task.data.entries, options);
+  if (has_folder) check_entries(task.data.entries, options, task.spread);
   if (options.folds > task.data.entries.size())
     throw OptionError("folds", fmt::format("{} found, at most {} expected: one for each entry",
                                            options.folds, task.data.entries.size()));
 }
 
+// Processes that work together must see the same data, and each must have lines to work on.
+void check_alike(const CompleteTask& task) {
+  if (communicator().is_alone()) return;
+  const Entries& entries = task.data.entries;
+  const int ranks = communicator().size();
+  require<IoError>(std::min(entries.rows, entries.cols) >= ranks, task.name(), ": the matrix is ",
+                   entries.rows, " x ", entries.cols, ", at least as many rows and columns as the ",
+                   ranks, " processes expected");
+  if (task.spread) return;  // the reader has compared the sizes of the files
+  std::uint64_t hash = kHashStart;
+  const auto add = [&hash](const auto& values) {
+    hash = array_hash(values.data(), values.size() * sizeof(values[0]), hash);
+  };
+  add(entries.row);
+  add(entries.col);
+  add(entries.value);
+  add(entries.weight);
+  const auto all = gathered(message(entries.size(), " entries of a ", entries.rows, " x ",
+                                    entries.cols, " matrix with checksum ", hash));
+  for (std::size_t r = 1; r < all.size(); ++r)
+    require<IoError>(all[r] == all[0], task.name(), ": rank 0 sees ", all[0], ", rank ", r,
+                     " sees ", all[r], ": the same data expected");
+}
+
+// What follows a solve for the ranks that neither print nor write.
+CompleteResult result_of_others(Recovery recovery) {
+  CompleteResult result;
+  result.outcome = outcome_of(recovery);
+  result.recovery = std::move(recovery);
+  return result;
+}
+
 CompleteResult complete_task(CompleteTask task, CompleteOptions options, Session& session) {
   options.method.seed = session.seed();
+  check_alike(task);
   check_center(task, options.method.center);
   OptionTable table;
   if (session.has_folder()) {  // what is to be written, and checkpoints are held against
     describe(table, task.names);
     describe(table, options);
   }
-  check_task(task, options, session.has_folder());
+  check_task(task, options, session.has_folder() || !communicator().is_alone());
   check_output(task.output, task.data.entries.rows, task.data.entries.cols);
   for (const std::string& notice : task.notices) session.notice(notice);
   Run run(session, "complete", table.config(), table.fingerprint());
@@ -174,7 +217,9 @@ CompleteResult complete_task(CompleteTask task, CompleteOptions options, Session
   run.info().index_base = task.data.index_base;
   for (const std::string& warning : task.warnings) run.warn(warning);
   for (const std::string& path : task.inputs) run.info().lists["inputs"].emplace_back(path);
-  auto [recovery, folds] = solve_completion(run, task.data.entries, options, task.earlier);
+  auto [recovery, folds] = solve_completion(run, task, options);
+  if (!communicator().is_root()) return result_of_others(std::move(recovery));
+  const WorkAlone alone;
   report_outliers(run, task, recovery);
   warn_about(run, recovery, task.line_names());
   write_keys(run, task.line_names());

@@ -7,9 +7,12 @@
 #include <filesystem>
 #include <tuple>
 
+#include "core/communicator.hpp"
 #include "core/require.hpp"
+#include "io/shared_entries.hpp"
 #include "jobs/fill.hpp"
 #include "jobs/more_data.hpp"
+#include "recover/spread_completion.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -63,6 +66,30 @@ io::EntriesFile read_with_bar(const std::string& path, io::EntriesOptions how, L
     listener.end();
     throw;
   }
+}
+
+bool has_repeats(const Entries& sorted) {
+  for (std::size_t t = 1; t < sorted.row.size(); ++t)
+    if (sorted.row[t] == sorted.row[t - 1] && sorted.col[t] == sorted.col[t - 1]) return true;
+  return false;
+}
+
+// By several processes, each a part of a large file. Nothing where each has to read all of it.
+std::optional<io::EntriesFile> read_together(const std::string& path,
+                                             const CompleteOptions& options, bool& spread) {
+  const Centering center = options.method.center;
+  const bool usual = options.folds == 0 && options.symmetric == Symmetry::kOff &&
+                     (center == Centering::kAuto || center == Centering::kNone);
+  if (communicator().is_alone() || !usual) return std::nullopt;
+  auto file = io::read_shared_entries(path, entries_options(options));
+  if (!file) return std::nullopt;
+  file->entries = own_rows_of(file->entries);
+  Index sums[] = {file->entries.size(), has_repeats(file->entries) ? 1 : 0};
+  communicator().sum(sums, 2);
+  if (sums[1] > 0) return std::nullopt;  // messages about them name lines of the whole file
+  spread = can_be_spread(sums[0], false, false, options.method);
+  if (!spread) file->entries = rows_of_all(file->entries);
+  return file;
 }
 
 void read_keyed_test(const io::EntriesOptions& options, CompleteTask& task) {
@@ -145,7 +172,11 @@ CompleteTask read_task(const CompleteInput& input, const CompleteOptions& option
     read_more(input, entries_options(options), task);
     return task;
   }
-  io::EntriesFile file = read_with_bar(input.file, entries_options(options), session.listener());
+  io::EntriesFile file;
+  if (auto shared = read_together(input.file, options, task.spread))
+    file = std::move(*shared);
+  else
+    file = read_with_bar(input.file, entries_options(options), session.listener());
   task.inputs = {std::filesystem::absolute(input.file).string()};
   task.data.entries = std::move(file.entries);
   task.data.index_base = file.base;

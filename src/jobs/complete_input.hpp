@@ -20,6 +20,7 @@ struct CompleteTask {
   std::vector<std::string> warnings, notices;
   std::vector<std::string> inputs;  ///< files of the entries, in full
   std::shared_ptr<const EarlierAnswer> earlier;
+  bool spread = false;  ///< each of several processes has the entries of its own rows alone
 
   std::string name() const { return names.file.empty() ? "entries" : names.file; }
   LineNames line_names() const { return {data.row_keys, data.col_keys, data.index_base}; }

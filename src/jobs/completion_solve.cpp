@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "core/communicator.hpp"
 #include "jobs/recovery.hpp"
 #include "recover/solver/state_archive.hpp"
+#include "recover/spread_completion.hpp"
 #include "udv/core/random.hpp"
 
 namespace udv {
@@ -126,8 +128,34 @@ void with_lent(Entries& entries, const Use& use) {
   entries = entries_of(problem);
 }
 
+// This process's part of entries that all processes have.
+Entries part_of(const Entries& entries) {
+  const auto size = static_cast<std::int64_t>(entries.size());
+  const auto place = [&](int r) { return size * r / communicator().size(); };
+  const auto begin = place(communicator().rank()), end = place(communicator().rank() + 1);
+  const auto cut = [&](const auto& values) {
+    return std::decay_t<decltype(values)>(values.begin() + begin, values.begin() + end);
+  };
+  return {entries.rows,     entries.cols,     entries.symmetric,
+          cut(entries.row), cut(entries.col), cut(entries.value)};
+}
+
+// Each process keeps the entries of its own rows and columns while they are lent. Rank 0 gets all
+// of them back.
+Recovery solve_spread(Entries& entries, const CompleteOptions& options, const RecoverHooks& hooks) {
+  const Problem problem = spread_completion(entries);
+  entries = {entries.rows, entries.cols, entries.symmetric, {}, {}, {}};
+  Recovery recovery = recover(problem, options.method, hooks);
+  entries = entries_at_root(problem);
+  return recovery;
+}
+
 Recovery solve_lent(Entries& entries, const CompleteOptions& options, const RecoverHooks& hooks) {
   if (!can_be_lent(entries, options)) return solve_entries(entries, options, hooks);
+  if (can_be_spread(entries.size(), entries.symmetric, false, options.method)) {
+    entries = part_of(entries);
+    return solve_spread(entries, options, hooks);
+  }
   Recovery recovery;
   with_lent(entries,
             [&](const Problem& problem) { recovery = recover(problem, options.method, hooks); });
@@ -136,7 +164,8 @@ Recovery solve_lent(Entries& entries, const CompleteOptions& options, const Reco
 
 }  // namespace
 
-void check_entries(Entries& entries, const CompleteOptions& options) {
+void check_entries(Entries& entries, const CompleteOptions& options, bool spread) {
+  if (spread) return check_problem(spread_completion(entries), options.method);
   if (can_be_lent(entries, options))
     return with_lent(entries,
                      [&](const Problem& problem) { check_problem(problem, options.method); });
@@ -146,13 +175,14 @@ void check_entries(Entries& entries, const CompleteOptions& options) {
   check_problem(completion(indefinite ? mirrored(entries) : entries), method);
 }
 
-CompletionAnswer solve_completion(Run& run, Entries& entries, const CompleteOptions& options,
-                                  const std::shared_ptr<const EarlierAnswer>& earlier) {
+CompletionAnswer solve_completion(Run& run, CompleteTask& task, const CompleteOptions& options) {
+  Entries& entries = task.data.entries;
   RecoverHooks hooks;
   static_cast<Hooks&>(hooks) = run.hooks(solve_total(options.method, run.session()));
-  hooks.earlier = earlier;
+  hooks.earlier = task.earlier;
   return run.compute(hooks, [&] {
     if (options.folds > 0) return FoldedSolve(hooks, entries, options).run();
+    if (task.spread) return CompletionAnswer{solve_spread(entries, options, hooks), std::nullopt};
     return CompletionAnswer{solve_lent(entries, options, hooks), std::nullopt};
   });
 }

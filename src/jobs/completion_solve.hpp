@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "jobs/complete_input.hpp"
 #include "udv/jobs/complete.hpp"
 #include "udv/recover/recover.hpp"
 
@@ -18,14 +19,14 @@ struct CompletionAnswer {
 Recovery solve_entries(const Entries& entries, const CompleteOptions& options,
                        const RecoverHooks& hooks);
 
-/// Throws where the settings make no sense for these entries. Sorts them by rows.
-void check_entries(Entries& entries, const CompleteOptions& options);
+/// Throws where the settings make no sense for these entries. Sorts them by rows. `spread`: several
+/// processes have those of their own rows.
+void check_entries(Entries& entries, const CompleteOptions& options, bool spread);
 
 /// Solves for all entries, then once for each fold without its entries. A checkpoint of the run
-/// holds the folds that are done. An `earlier` answer is the start, but for folds: it has seen
-/// their entries. An interrupted solve is handed on without folds. `entries` are empty meanwhile
-/// and sorted by rows afterwards.
-CompletionAnswer solve_completion(Run& run, Entries& entries, const CompleteOptions& options,
-                                  const std::shared_ptr<const EarlierAnswer>& earlier);
+/// holds the folds that are done. An earlier answer is the start, but for folds: it has seen their
+/// entries. An interrupted solve is handed on without folds. The entries of the task are empty
+/// meanwhile and sorted by rows afterwards, on rank 0 where several processes have shared them.
+CompletionAnswer solve_completion(Run& run, CompleteTask& task, const CompleteOptions& options);
 
 }  // namespace udv::jobs

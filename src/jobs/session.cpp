@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/communicator.hpp"
 #include "core/require.hpp"
 #include "jobs/live_file.hpp"
 #include "udv/core/checkpoint.hpp"
@@ -181,7 +182,7 @@ std::string Run::state_to_resume() {
 
 Hooks Run::hooks(const ProgressTotal& total, const ProgressWords& words) {
   Hooks hooks;
-  hooks.resume = state_to_resume();
+  hooks.resume = from_root(state_to_resume());
   stop_watching();
   watch_ = std::make_unique<Watch>(*this, total, words);
   hooks.observer = watch_->observer(session_.options().time_limit);

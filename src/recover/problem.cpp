@@ -8,7 +8,9 @@
 
 #include "core/instantiate.hpp"
 #include "core/require.hpp"
+#include "recover/operators/entry_shares.hpp"
 #include "recover/split.hpp"
+#include "recover/spread_completion.hpp"
 #include "udv/core/random.hpp"
 #include "udv/core/spectrum.hpp"
 #include "udv/recover/operators/dense.hpp"
@@ -91,6 +93,53 @@ Problem completion(Entries entries) {
   return problem;
 }
 
+bool can_be_spread(Index num_entries, bool symmetric, bool weighted,
+                   const RecoverOptions& options) {
+  return !communicator().is_alone() && num_entries >= many_entries() && !symmetric && !weighted &&
+         options.holdout <= 0;
+}
+
+Entries own_rows_of(const Entries& entries) {
+  Entries own = to_row_owners(entries);
+  sort_by_rows(own);
+  return own;
+}
+
+Entries rows_of_all(const Entries& own) {
+  const auto joined = [](const auto& values) {
+    using Values = std::decay_t<decltype(values)>;
+    Values all;
+    const auto* const bytes = reinterpret_cast<const char*>(values.data());
+    for (const std::string& part : gathered({bytes, values.size() * sizeof(values[0])})) {
+      const size_t size = all.size();
+      all.resize(size + part.size() / sizeof(values[0]));
+      std::copy(part.begin(), part.end(), reinterpret_cast<char*>(all.data() + size));
+    }
+    return all;
+  };
+  return {own.rows, own.cols, own.symmetric, joined(own.row), joined(own.col), joined(own.value)};
+}
+
+Problem spread_completion(const Entries& entries) {
+  const Entries own = own_rows_of(entries);
+  Problem problem;
+  problem.op = std::make_shared<EntriesOperator<double>>(EntriesOperator<double>::spread(own));
+  problem.b = Eigen::Map<const Vector<double>>(own.value.data(), own.size());
+  return problem;
+}
+
+Entries entries_at_root(const Problem& completion) {
+  Entries own = entries_of(completion);
+  const std::vector<std::int16_t> to_root(own.value.size(), 0);
+  const EntryRoutes routes(to_root);
+  const auto root = [](Index) { return 0; };
+  const Index size = own.size();
+  own.row = routes.send(own.row.data(), size, root);
+  own.col = routes.send(own.col.data(), size, root);
+  own.value = routes.send(own.value.data(), size, root);
+  return own;
+}
+
 Entries entries_of(const Problem& completion) {
   const auto* const op = dynamic_cast<const EntriesOperator<double>*>(completion.op.get());
   require(op && op->root_weights().size() == 0,
@@ -100,7 +149,7 @@ Entries entries_of(const Problem& completion) {
   entries.row.reserve(size);
   entries.col.reserve(size);
   const SparseLines rows = op->by_row();  // in the order of the measurements
-  for (Index i = 0; i < rows.count; ++i)
+  for (Index i = rows.begin; i < rows.count; ++i)
     for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
       entries.row.push_back(static_cast<std::int32_t>(i));
       entries.col.push_back(rows.other[s]);

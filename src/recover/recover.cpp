@@ -11,6 +11,7 @@
 #include "recover/plan/walk_plan.hpp"
 #include "recover/solver/fingerprint.hpp"
 #include "udv/core/parallel.hpp"
+#include "udv/recover/operators/entries.hpp"
 
 namespace udv {
 namespace {
@@ -46,6 +47,7 @@ class Solve {
 
   BasicRecovery<Scalar> run() {
     progress_.resume();
+    if (!options_.rank_walk || options_.start == Start::kDynamics) problem_.gather();
     if (!options_.rank_walk || options_.start == Start::kDynamics)
       run_gradient(problem_, method_, options_, hooks_, progress_);
     WalkAnswer<Scalar> walk;
@@ -96,8 +98,10 @@ template <typename Scalar>
 void require_whole(const BasicProblem<Scalar>& problem, const RecoverOptions& options) {
   options.validate();
   require(problem.op != nullptr, "the problem has no measurement operator");
-  require(problem.b.size() == problem.op->num_measurements(), "b has ", problem.b.size(),
-          " values, ", problem.op->num_measurements(), " expected");
+  const auto* const entries = dynamic_cast<const EntriesOperator<Scalar>*>(problem.op.get());
+  const Index expected = entries ? entries->num_own() : problem.op->num_measurements();
+  require(problem.b.size() == expected, "b has ", problem.b.size(), " values, ", expected,
+          " expected");
 }
 
 }  // namespace

@@ -71,15 +71,15 @@ void scale_entries(const Reals<Scalar>& factor, Scalar* values) {
 // out = weight R other with z in R, or added to out; conj R where asked for: lines that are
 // columns.
 template <bool kConjugate, typename Scalar>
-void gather(const TiledLines& tiled, const Reals<Scalar>& z, const ConstRows<Scalar>& other,
-            RealOf<Scalar> weight, bool add, Rows<Scalar> out) {
+void gather(const TiledLines& tiled, const LineShares& shares, const Reals<Scalar>& z,
+            const ConstRows<Scalar>& other, RealOf<Scalar> weight, bool add, Rows<Scalar> out) {
   const Index k = other.cols();
   const Scalar* const values = as_scalars<Scalar>(z.data());
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     for (Index t = 0; t < tiled.tiles(); ++t) {
       const SparseLines lines = tiled.tile(t);
-      kernels::over_lines(lines, k, [&](Index begin, Index end) UDV_CLONED {
+      kernels::over_lines(lines, shares, k, [&](Index begin, Index end) UDV_CLONED {
         kernels::sum_lines<K, kConjugate>(lines, begin, end, k, values, weight, other.data(),
                                           add || t > 0, out.data());
       });
@@ -151,11 +151,32 @@ class ResidualScatter {
   Scalar* for_v_;
 };
 
+// z += A(U diag(d) V^*) for the entries of some rows.
+template <typename Scalar>
+struct ResidualMeasure {
+  static constexpr bool kAgain = false;  // z is part of the answer
+  Index k;
+  const Scalar* U;
+  const RealOf<Scalar>* d;
+  const Scalar* V;
+  Scalar* z;
+
+  template <int K>
+  UDV_INLINE void operator()(std::integral_constant<int, K>, const SparseLines& rows, Index begin,
+                             Index end) const {
+    kernels::dot_lines<K>(rows, begin, end, k, U, d, V, true, z);
+  }
+};
+
 // Entries of each line, those of weight 0 left out.
 template <typename Real>
-std::vector<Index> line_sizes(const TiledLines& lines, const Vector<Real>& root) {
-  std::vector<Index> sizes;
-  for (Index i = 0; i < lines.lines(); ++i) sizes.push_back(lines.line_size(i));
+std::vector<Index> line_sizes(const TiledLines& lines, const Vector<Real>& root, Index all,
+                              const LineShares& shares) {
+  std::vector<Index> sizes(static_cast<size_t>(all));
+  const Index begin = lines.tile(0).begin;
+  for (Index i = begin; i < begin + lines.lines(); ++i)
+    sizes[static_cast<size_t>(i)] = lines.line_size(i);
+  shares.gather(sizes.data(), sizeof(Index));
   for (Index t = 0; root.size() > 0 && t < lines.tiles(); ++t) {
     const SparseLines tile = lines.tile(t);
     for (Index i = 0; i < tile.count; ++i)
@@ -168,13 +189,13 @@ std::vector<Index> line_sizes(const TiledLines& lines, const Vector<Real>& root)
 }  // namespace
 
 // Counting sort by (tile, line).
-TiledLines::TiledLines(Index lines, const Indices& key, const Indices& other, Index tile_size)
-    : lines_(lines) {
+template <typename TileOf>
+void TiledLines::sort(const Indices& key, const Indices& other, const TileOf& tile_of) {
   const auto size = static_cast<Index>(key.size());
-  if (tile_size <= 0) tile_size = std::max<Index>(size, 1);
-  tiles_ = (size + tile_size - 1) / tile_size;
-  const auto bucket = [&](Index t) { return t / tile_size * lines + key[static_cast<size_t>(t)]; };
-  first_.assign(static_cast<size_t>(tiles_ * lines) + 1, 0);
+  const auto bucket = [&](Index t) {
+    return tile_of(t) * lines_ + key[static_cast<size_t>(t)] - begin_;
+  };
+  first_.assign(static_cast<size_t>(tiles_ * lines_) + 1, 0);
   for (Index t = 0; t < size; ++t) ++first_[static_cast<size_t>(bucket(t)) + 1];
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   other_.resize(key.size());
@@ -187,6 +208,38 @@ TiledLines::TiledLines(Index lines, const Indices& key, const Indices& other, In
   }
 }
 
+TiledLines::TiledLines(Index lines, const Indices& key, const Indices& other, Index tile_size)
+    : lines_(lines) {
+  const auto size = static_cast<Index>(key.size());
+  if (tile_size <= 0) tile_size = std::max<Index>(size, 1);
+  tiles_ = (size + tile_size - 1) / tile_size;
+  sort(key, other, [tile_size](Index t) { return t / tile_size; });
+}
+
+TiledLines::TiledLines(Index begin, Index end, const Indices& key, const Indices& other,
+                       const std::vector<Index>& number, Index tile_size)
+    : begin_(begin), lines_(end - begin), tiles_(1) {
+  if (!number.empty()) tiles_ = *std::max_element(number.begin(), number.end()) / tile_size + 1;
+  sort(key, other,
+       [&](Index t) { return number.empty() ? 0 : number[static_cast<size_t>(t)] / tile_size; });
+}
+
+EntryShares::EntryShares(const TiledLines& by_row, const TiledLines& by_col, bool symmetric) {
+  if (communicator().is_alone()) return;
+  const auto weights = [](const TiledLines& lines, const TiledLines* more) {
+    std::vector<Index> before{0};
+    for (Index i = 0; i < lines.lines(); ++i)
+      before.push_back(before.back() + 1 + lines.line_size(i) + (more ? more->line_size(i) : 0));
+    return before;
+  };
+  rows = fair_shares(weights(by_row, symmetric ? &by_col : nullptr));
+  cols = symmetric ? rows : fair_shares(weights(by_col, nullptr));
+  const SparseLines all = by_row.tile(0);
+  for (Index s = 0; s < all.size(); ++s)
+    if (all.entry[s] != s) return;
+  for (const Index row : rows.bounds) entries.bounds.push_back(all.first[row]);
+}
+
 Index TiledLines::line_size(Index i) const {
   Index size = 0;
   for (Index t = 0; t < tiles_; ++t) size += tile(t).first[i + 1] - tile(t).first[i];
@@ -194,14 +247,31 @@ Index TiledLines::line_size(Index i) const {
 }
 
 template <typename Scalar>
+Index EntriesOperator<Scalar>::tile_size(Index cols) {
+  return std::max(kTileSize, kLineShare * cols);
+}
+
+template <typename Scalar>
+bool EntriesOperator<Scalar>::is_spread() const {
+  return shares().spread != nullptr;
+}
+
+template <typename Scalar>
+Index EntriesOperator<Scalar>::num_own() const {
+  return is_spread() ? shares().spread->own : this->num_measurements();
+}
+
+template <typename Scalar>
 EntriesOperator<Scalar>::EntriesOperator(const Entries& entries)
     : MeasurementOperator<Scalar>(entries.rows, entries.cols, kParts<Scalar> * entries.size(),
                                   entries.symmetric) {
   check(entries);
-  const Index tile_size = std::max(kTileSize, kLineShare * entries.cols);
-  pattern_ = std::make_shared<Pattern>(
-      Pattern{TiledLines(entries.rows, entries.row, entries.col),
-              TiledLines(entries.cols, entries.col, entries.row, tile_size)});
+  auto pattern = std::make_shared<Pattern>(Pattern{
+      TiledLines(entries.rows, entries.row, entries.col),
+      TiledLines(entries.cols, entries.col, entries.row, tile_size(entries.cols)), nullptr});
+  pattern->shares =
+      std::make_shared<EntryShares>(pattern->by_row, pattern->by_col, entries.symmetric);
+  pattern_ = std::move(pattern);
   root_ = root_of<Scalar>(entries.weight, entries.size());
 }
 
@@ -220,17 +290,23 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scal
   const bool mirror = this->symmetric() && U.data() != V.data();
   const Reals<Scalar> weights = mirror ? Reals<Scalar>(d / 2) : d;
   const SparseLines rows = by_row();
-  y.resize(this->num_measurements());
+  y.resize(num_own());
   Scalar* const values = as_scalars<Scalar>(y.data());
   if (k == 0) y.setZero();  // the kernels write nothing where there is no column
+  const Index work = kernels::work_of(*this, k);
+  const LineShares& known = shares().of_entries(work);
+  const LineShares& row_shares = shares().of_rows(known.shared() ? work : kernels::kNoWork);
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
-    kernels::over_lines(rows, mirror ? 2 * k : k, [&](Index begin, Index end) UDV_CLONED {
-      const Scalar *left = U.data(), *right = V.data();
-      for (int pass = 0; pass < (mirror ? 2 : 1); ++pass, std::swap(left, right))
-        kernels::dot_lines<K>(rows, begin, end, k, left, weights.data(), right, pass > 0, values);
-    });
+    kernels::over_lines(
+        rows, row_shares, mirror ? 2 * k : k, [&](Index begin, Index end) UDV_CLONED {
+          const Scalar *left = U.data(), *right = V.data();
+          for (int pass = 0; pass < (mirror ? 2 : 1); ++pass, std::swap(left, right))
+            kernels::dot_lines<K>(rows, begin, end, k, left, weights.data(), right, pass > 0,
+                                  values);
+        });
   });
+  known.gather(values, sizeof(Scalar));
   if (weighted()) scale_entries<Scalar>(root_, values);
 }
 
@@ -240,20 +316,41 @@ void EntriesOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstR
   const RealOf<Scalar> share = this->symmetric() ? 0.5 : 1.0;
   const Reals<Scalar> scaled = weighted() ? times_root(z) : Reals<Scalar>();
   const Reals<Scalar>& values = weighted() ? scaled : z;
-  gather<false, Scalar>(pattern_->by_row, values, V, share, false, out);
-  if (this->symmetric()) gather<kIsComplex<Scalar>, Scalar>(by_col(), values, V, share, true, out);
+  const LineShares& lines = shares().of_rows(kernels::work_of(*this, V.cols()));
+  gather<false, Scalar>(pattern_->by_row, lines, values, V, share, false, out);
+  if (this->symmetric())
+    gather<kIsComplex<Scalar>, Scalar>(by_col(), lines, values, V, share, true, out);
+  lines.gather(out.data(), V.cols() * static_cast<Index>(sizeof(Scalar)));
 }
 
 template <typename Scalar>
 void EntriesOperator<Scalar>::adjoint_transpose_times(const Reals<Scalar>& z,
                                                       const ConstRows<Scalar>& U,
                                                       Rows<Scalar> out) const {
-  if (this->symmetric())
-    adjoint_times(z, U, out);
-  else if (weighted())
-    gather<kIsComplex<Scalar>, Scalar>(by_col(), times_root(z), U, 1, false, out);
+  if (this->symmetric()) return adjoint_times(z, U, out);
+  if constexpr (std::is_same_v<Scalar, double>)
+    if (is_spread()) return spread_transpose_times(z, U, out);
+  const LineShares& lines = shares().of_cols(kernels::work_of(*this, U.cols()));
+  if (weighted())
+    gather<kIsComplex<Scalar>, Scalar>(by_col(), lines, times_root(z), U, 1, false, out);
   else
-    gather<kIsComplex<Scalar>, Scalar>(by_col(), z, U, 1, false, out);
+    gather<kIsComplex<Scalar>, Scalar>(by_col(), lines, z, U, 1, false, out);
+  lines.gather(out.data(), U.cols() * static_cast<Index>(sizeof(Scalar)));
+}
+
+// The owners of columns get z from the owners of rows.
+template <typename Scalar>
+void EntriesOperator<Scalar>::spread_transpose_times(const Reals<Scalar>& z,
+                                                     const ConstRows<Scalar>& U,
+                                                     Rows<Scalar> out) const {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    const std::vector<double> of_cols = to_columns(*this, z.data());
+    const Eigen::Map<const Vector<double>> values(of_cols.data(),
+                                                  static_cast<Index>(of_cols.size()));
+    const LineShares& lines = shares().spread->cols;
+    gather<false, Scalar>(by_col(), lines, Vector<double>(values), U, 1, false, out);
+    lines.gather(out.data(), U.cols() * static_cast<Index>(sizeof(Scalar)));
+  }
 }
 
 template <typename Scalar>
@@ -281,11 +378,7 @@ void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, cons
   } else {
     z = -b;
     Scalar* const values = as_scalars<Scalar>(z.data());
-    const SparseLines rows = by_row();
-    const auto measure = [&](auto fixed, Index begin, Index end) UDV_INLINE_BODY {
-      constexpr int K = decltype(fixed)::value;
-      kernels::dot_lines<K>(rows, begin, end, k, U.data(), d.data(), V.data(), true, values);
-    };
+    const ResidualMeasure<Scalar> measure{k, U.data(), d.data(), V.data(), values};
     kernels::measure_and_gather<Scalar>(*this, k, measure, values, weight, U.data(), V.data(),
                                         for_u.data(), second);
   }
@@ -322,8 +415,12 @@ double EntriesOperator<Scalar>::degrees_of_freedom(Index rank) const {
     return total;
   };
   const auto k = static_cast<double>(rank);
-  std::vector<Index> degree = line_sizes(pattern_->by_row, root_);
-  const std::vector<Index> of_cols = line_sizes(by_col(), root_);
+  const LineShares none;
+  const EntrySpread* const spread = shares().spread.get();
+  std::vector<Index> degree =
+      line_sizes(pattern_->by_row, root_, this->rows(), spread ? spread->rows : none);
+  const std::vector<Index> of_cols =
+      line_sizes(by_col(), root_, this->cols(), spread ? spread->cols : none);
   constexpr auto kUnit = static_cast<double>(kParts<Scalar>);
   if (!this->symmetric()) return std::max(kUnit * (visible(degree) + visible(of_cols) - k * k), k);
   for (size_t i = 0; i < degree.size(); ++i) degree[i] += of_cols[i];

@@ -6,6 +6,7 @@
 
 #include "core/clones.hpp"
 #include "recover/kernels/pack.hpp"
+#include "recover/operators/entry_shares.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/types.hpp"
 #include "udv/recover/operators/entries.hpp"
@@ -122,44 +123,70 @@ UDV_INLINE void weight_lines(const SparseLines& lines, Index begin, Index end, c
   }
 }
 
-/// Runs body(begin, end) over lines, on several threads where the work is worth it.
+/// Runs body(begin, end) over the lines of this process, on several threads where the work is worth
+/// it.
 template <typename Body>
-void over_lines(const SparseLines& lines, Index width, const Body& body) {
+void over_lines(const SparseLines& lines, const LineShares& shares, Index width, const Body& body) {
   constexpr Index kWorkPerBlock = 1 << 15;  // multiply-adds: some 10 microseconds
-  const Index work = (lines.size() + 1) * std::max<Index>(width, 1);
+  const Index first = shares.begin(), count = shares.end(lines.count) - first;
+  const Index entries = lines.first[first + count] - lines.first[first];
+  const Index work = (entries + 1) * std::max<Index>(width, 1);
   const Index blocks = std::clamp<Index>(work / kWorkPerBlock, 1, 64);
-  parallel_blocks(lines.count, (lines.count + blocks - 1) / blocks, body);
+  parallel_blocks(count, std::max<Index>(1, (count + blocks - 1) / blocks),
+                  [&](Index begin, Index end) { body(first + begin, first + end); });
 }
 
-/// Row by row: `measure(width, begin, end)` fills z for the entries of some rows, then
+/// Too little to be shared.
+inline constexpr Index kNoWork = -1;
+
+/// The work of a kernel with `width` multiply-adds for each entry.
+template <typename Scalar>
+Index work_of(const EntriesOperator<Scalar>& op, Index width) {
+  return op.num_measurements() * std::max<Index>(width, 1);
+}
+
+/// Row by row: measure(width, rows, begin, end) fills z for the entries of some rows, then
 /// for_u_i (+)= weight sum z v_j; after that, column by column, for_v_j (+)= weight sum z u_i.
-/// Where symmetric, for_v is for_u and gets the sum of both.
+/// Where symmetric, for_v is for_u and gets the sum of both. Where several processes share the
+/// work, either all z are gathered, or measure.again(width, columns, begin, end) fills those of the
+/// own columns: their owners compute what the owners of the rows have computed, bit for bit.
 template <typename Scalar, typename Measure>
 void measure_and_gather(const EntriesOperator<Scalar>& op, Index k, const Measure& measure,
-                        const Scalar* z, RealOf<Scalar> weight, const Scalar* U, const Scalar* V,
+                        Scalar* z, RealOf<Scalar> weight, const Scalar* U, const Scalar* V,
                         Scalar* for_u, Scalar* for_v) {
+  constexpr bool kAgain = Measure::kAgain;
+  const LineShares& known = op.shares().of_entries(work_of(op, k));
+  const Index work = kAgain || known.shared() ? work_of(op, k) : kNoWork;
+  const LineShares& row_shares = op.shares().of_rows(work);
+  const LineShares& col_shares = op.shares().of_cols(work);
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     const SparseLines rows = op.by_row();
     const auto row_side = [&](Index begin, Index end) UDV_INLINE_BODY {
-      measure(fixed, begin, end);
+      measure(fixed, rows, begin, end);
       sum_lines<K, false>(rows, begin, end, k, z, weight, V, false, for_u);
     };
-    over_lines(rows, 3 * k, [&](Index begin, Index end) UDV_CLONED {
+    over_lines(rows, row_shares, 3 * k, [&](Index begin, Index end) UDV_CLONED {
       // Line by line the rows of V are still near when they are needed again.
       if constexpr (K > 0)
         for (Index i = begin; i < end; ++i) row_side(i, i + 1);
       else
         row_side(begin, end);
     });
+    if (!kAgain) known.gather(z, sizeof(Scalar));
     for (Index t = 0; t < op.by_col().tiles(); ++t) {
       const SparseLines cols = op.by_col().tile(t);
-      over_lines(cols, 2 * k, [&](Index begin, Index end) UDV_CLONED {
+      over_lines(cols, col_shares, 2 * k, [&](Index begin, Index end) UDV_CLONED {
+        if constexpr (kAgain)
+          if (col_shares.shared()) measure.again(fixed, cols, begin, end);
         sum_lines<K, kIsComplex<Scalar>>(cols, begin, end, k, z, weight, U, op.symmetric() || t > 0,
                                          for_v);
       });
     }
   });
+  const Index bytes = k * static_cast<Index>(sizeof(Scalar));
+  row_shares.gather(for_u, bytes);
+  if (!op.symmetric()) col_shares.gather(for_v, bytes);
 }
 
 }  // namespace udv::kernels

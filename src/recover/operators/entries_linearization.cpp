@@ -82,12 +82,12 @@ void solve_block(const Scalar* factor, const Scalar* rhs, Index k, Scalar* x) {
 // Adds to each line's block the outer products of the rows that its entries meet, times the
 // squares of `root` where there is one.
 template <typename Scalar>
-void add_blocks(const SparseLines& lines, const ConstRows<Scalar>& other, bool symmetric,
-                const Scalar* root, Scalar* blocks) {
+void add_blocks(const SparseLines& lines, const LineShares& shares, const ConstRows<Scalar>& other,
+                bool symmetric, const Scalar* root, Scalar* blocks) {
   const Index k = other.cols();
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
-    kernels::over_lines(lines, packed_size(k), [&](Index begin, Index end) UDV_CLONED {
+    kernels::over_lines(lines, shares, packed_size(k), [&](Index begin, Index end) UDV_CLONED {
       Scalar weight[kTogether];
       const Scalar* z[kTogether];
       const auto take = [&](Index i, auto s, int n) UDV_INLINE_BODY {
@@ -113,6 +113,30 @@ void add_blocks(const SparseLines& lines, const ConstRows<Scalar>& other, bool s
   });
 }
 
+// measured = w (P_i . v_j + u_i . P_j), by rows or by columns: products commute.
+template <typename Scalar>
+struct TangentMeasure {
+  static constexpr bool kAgain = true;
+  Index k;
+  const Scalar *U, *V, *PU, *PV, *ones, *root;
+  Scalar* measured;
+
+  template <int K>
+  UDV_INLINE void operator()(std::integral_constant<int, K>, const SparseLines& rows, Index begin,
+                             Index end) const {
+    kernels::dot_lines<K>(rows, begin, end, k, PU, ones, V, false, measured);
+    kernels::dot_lines<K>(rows, begin, end, k, U, ones, PV, true, measured);
+    if (root) kernels::weight_lines(rows, begin, end, root, measured);
+  }
+  template <int K>
+  UDV_INLINE void again(std::integral_constant<int, K>, const SparseLines& cols, Index begin,
+                        Index end) const {
+    kernels::dot_lines<K>(cols, begin, end, k, V, ones, PU, false, measured);
+    kernels::dot_lines<K>(cols, begin, end, k, PV, ones, U, true, measured);
+    if (root) kernels::weight_lines(cols, begin, end, root, measured);
+  }
+};
+
 }  // namespace
 
 template <typename Scalar>
@@ -123,9 +147,16 @@ EntriesLinearization<Scalar>::EntriesLinearization(const EntriesOperator<Scalar>
   blocks_.setZero(Z.Z.rows(), size);
   const Index col_block = Z.symmetric ? 0 : op.rows() * size;
   const Scalar* const root = op.root_weights().size() > 0 ? op.root_weights().data() : nullptr;
-  add_blocks<Scalar>(op.by_row(), Z.V(), Z.symmetric, root, blocks_.data());
+  const Index work = kernels::work_of(op, size);
+  const LineShares& rows = op.shares().of_rows(work);
+  const LineShares& cols = op.shares().of_cols(work);
+  add_blocks<Scalar>(op.by_row(), rows, Z.V(), Z.symmetric, root, blocks_.data());
   for (Index t = 0; t < op.by_col().tiles(); ++t)
-    add_blocks<Scalar>(op.by_col().tile(t), Z.U(), Z.symmetric, root, blocks_.data() + col_block);
+    add_blocks<Scalar>(op.by_col().tile(t), cols, Z.U(), Z.symmetric, root,
+                       blocks_.data() + col_block);
+  const Index bytes = size * static_cast<Index>(sizeof(Scalar));
+  rows.gather(blocks_.data(), bytes);
+  if (!Z.symmetric) cols.gather(blocks_.data() + col_block, bytes);
 }
 
 template <typename Scalar>
@@ -139,13 +170,7 @@ void EntriesLinearization<Scalar>::normal_product(const RowMatrix<Scalar>& P,
   const Scalar* const root = op_.root_weights().size() > 0 ? op_.root_weights().data() : nullptr;
   const Reals<Scalar> ones = Reals<Scalar>::Ones(k);
   Y.resize(P.rows(), k);
-  const SparseLines rows = op_.by_row();
-  const auto measure = [&](auto fixed, Index begin, Index end) UDV_INLINE_BODY {
-    constexpr int K = decltype(fixed)::value;
-    kernels::dot_lines<K>(rows, begin, end, k, P.data(), ones.data(), V, false, measured_.data());
-    kernels::dot_lines<K>(rows, begin, end, k, U, ones.data(), PV, true, measured_.data());
-    if (root) kernels::weight_lines(rows, begin, end, root, measured_.data());
-  };
+  const TangentMeasure<Scalar> measure{k, U, V, P.data(), PV, ones.data(), root, measured_.data()};
   kernels::measure_and_gather<Scalar>(op_, k, measure, measured_.data(), Scalar(1), U, V, Y.data(),
                                       Y.data() + offset);
 }

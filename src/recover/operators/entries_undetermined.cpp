@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/instantiate.hpp"
+#include "recover/operators/entry_shares.hpp"
 #include "udv/recover/operators/entries.hpp"
 
 namespace udv {
@@ -104,16 +105,105 @@ std::vector<std::vector<Index>> components(const Graph& graph, std::vector<char>
   return found;
 }
 
+// The same of entries that several processes share: each looks at its own lines, all know the
+// answers. Rows 0 .. p-1, then columns.
+template <typename Scalar>
+class SpreadGraph {
+ public:
+  explicit SpreadGraph(const EntriesOperator<Scalar>& op) : op_(op), graph_(op) {}
+
+  /// of_line(node) for all nodes, of which each process computes its own.
+  template <typename OfLine>
+  std::vector<Index> of_all(const OfLine& of_line) const {
+    std::vector<Index> values(static_cast<size_t>(graph_.nodes()));
+    const EntrySpread& spread = *op_.shares().spread;
+    const Index p = op_.rows();
+    for (Index i = spread.rows.begin(); i < spread.rows.end(p); ++i)
+      values[static_cast<size_t>(i)] = of_line(i);
+    for (Index j = spread.cols.begin(); j < spread.cols.end(op_.cols()); ++j)
+      values[static_cast<size_t>(p + j)] = of_line(p + j);
+    spread.rows.gather(values.data(), sizeof(Index));
+    spread.cols.gather(values.data() + p, sizeof(Index));
+    return values;
+  }
+
+  std::vector<Index> degrees(const std::vector<char>& remains) const {
+    return of_all([&](Index node) {
+      Index count = 0;
+      graph_.visit_neighbours(node,
+                              [&](Index other) { count += remains[static_cast<size_t>(other)]; });
+      return count;
+    });
+  }
+
+  // All nodes with too few neighbours at once, until none is left. Each edge of a node that goes
+  // has determined one parameter, whatever the order.
+  std::vector<char> core_nodes(const std::vector<Index>& degree, Index rank,
+                               Index& free_parameters) const {
+    std::vector<char> remains(degree.size(), 1);
+    std::vector<Index> now = degree;
+    Index removed = 0;
+    for (bool again = true; again;) {
+      again = false;
+      for (size_t node = 0; node < now.size(); ++node)
+        if (remains[node] && now[node] < rank) {
+          remains[node] = 0;
+          again = true;
+          ++removed;
+        }
+      if (again) now = degrees(remains);
+    }
+    const auto p = static_cast<size_t>(op_.rows());
+    Index left = 0;  // edges
+    for (size_t row = 0; row < p; ++row)
+      if (remains[row]) left += now[row];
+    free_parameters = rank * removed - (op_.num_measurements() - left);
+    return remains;
+  }
+
+  // Every node takes the smallest number that it or a neighbour has, until none changes.
+  std::vector<std::vector<Index>> components(const std::vector<char>& remains) const {
+    std::vector<Index> label(remains.size());
+    for (size_t node = 0; node < label.size(); ++node) label[node] = static_cast<Index>(node);
+    for (std::vector<Index> before; before != label;) {
+      before = label;
+      label = of_all([&](Index node) {
+        Index least = before[static_cast<size_t>(node)];
+        if (!remains[static_cast<size_t>(node)]) return least;
+        graph_.visit_neighbours(node, [&](Index other) {
+          const auto o = static_cast<size_t>(other);
+          if (remains[o]) least = std::min(least, before[o]);
+        });
+        return least;
+      });
+    }
+    std::vector<std::vector<Index>> found(label.size());
+    for (size_t node = 0; node < label.size(); ++node)
+      if (remains[node])
+        found[static_cast<size_t>(label[node])].push_back(static_cast<Index>(node));
+    std::erase_if(found, [](const auto& members) { return members.empty(); });
+    return found;
+  }
+
+ private:
+  const EntriesOperator<Scalar>& op_;
+  EntryGraph<Scalar> graph_;
+};
+
 }  // namespace
 
 template <typename Scalar>
 Undetermined EntriesOperator<Scalar>::undetermined(Index rank) const {
   const Index p = this->rows();
   const EntryGraph graph(*this);
-  const std::vector<Index> degree = degrees(graph);
+  const SpreadGraph<Scalar> spread(*this);
+  const std::vector<char> all(static_cast<size_t>(graph.nodes()), 1);
+  const std::vector<Index> degree = is_spread() ? spread.degrees(all) : degrees(graph);
   Undetermined open;
-  const std::vector<char> remains =
-      core_nodes(graph, degree, std::max<Index>(rank, 1), open.free_parameters);
+  const Index least = std::max<Index>(rank, 1);
+  const std::vector<char> remains = is_spread()
+                                        ? spread.core_nodes(degree, least, open.free_parameters)
+                                        : core_nodes(graph, degree, least, open.free_parameters);
   for (Index node = 0; node < graph.nodes(); ++node) {
     const bool is_row = node < p;
     if (degree[static_cast<size_t>(node)] == 0)
@@ -121,7 +211,7 @@ Undetermined EntriesOperator<Scalar>::undetermined(Index rank) const {
     else if (!remains[static_cast<size_t>(node)])
       (is_row ? open.rows : open.cols).push_back(is_row ? node : node - p);
   }
-  auto blocks = components(graph, remains);
+  auto blocks = is_spread() ? spread.components(remains) : components(graph, remains);
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const auto& a, const auto& b) { return a.size() > b.size(); });
   for (size_t b = 1; b < blocks.size(); ++b) {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/instantiate.hpp"
-#include "core/sums.hpp"
+#include "recover/operators/measured_sums.hpp"
 #include "recover/solver/balance.hpp"
 
 namespace udv {
@@ -63,9 +63,9 @@ void Answer<Scalar>::measure(const WalkAnswer<Scalar>& walk, bool stopped) {
     Reals<Scalar> residual;  // freed before the spectrum takes its own memory
     factors_.measure(op, residual);
     residual -= b;
-    result_.objective = 0.5 * squared_norm(residual);
+    result_.objective = 0.5 * measured_square(op, residual);
   }
-  result_.relative_residual = std::sqrt(2 * result_.objective) / std::sqrt(squared_norm(b));
+  result_.relative_residual = std::sqrt(2 * result_.objective) / std::sqrt(measured_square(op, b));
   result_.exact = result_.relative_residual <= problem_.zero_residual();
   take_spectrum(walk.exact_rank);
   if (!walk.clearly_noisy) certify_optimum();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
+#include "recover/operators/measured_sums.hpp"
 
 namespace udv {
 namespace {
@@ -79,7 +80,8 @@ void NoisyEntries<Scalar>::take(BayesAnswer answer, RankWalkOutcome<Scalar>& out
 
 template <typename Scalar>
 bool NoisyEntries<Scalar>::are_clear(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
-  if (!possible() || comes_first() || problem_.b().size() < kLargeData || errors_.judged())
+  if (!possible() || comes_first() || problem_.op().num_measurements() < kLargeData ||
+      errors_.judged())
     return false;
   return take_where_clear({}, outcome, facts);
 }
@@ -101,7 +103,8 @@ bool NoisyEntries<Scalar>::take_where_clear(const BayesStart& start,
                                             RecoveryFacts& facts) {
   if constexpr (std::is_same_v<Scalar, double>) {
     const Vector<double>& b = problem_.b();
-    const double size = b.norm() / problem_.scale() / std::sqrt(static_cast<double>(b.size()));
+    const auto n = static_cast<double>(problem_.op().num_measurements());
+    const double size = measured_norm(problem_.op(), b) / problem_.scale() / std::sqrt(n);
     problem_.drop_scaled();  // room for the posteriors
     BayesAnswer answer = run(start, (comes_first() ? kWeakNoise : kClearNoise) * size);
     problem_.rescale();
@@ -122,7 +125,7 @@ bool NoisyEntries<Scalar>::are_clear_at_once(RankWalkOutcome<Scalar>& outcome,
   const bool fresh = !progress_.state().has_gradient && progress_.state().journal.empty();
   if (!fresh) return false;
   if (comes_first()) return possible() && take_where_clear({}, outcome, facts);
-  return problem_.b().size() >= kHugeData && are_clear(outcome, facts);
+  return problem_.op().num_measurements() >= kHugeData && are_clear(outcome, facts);
 }
 
 template <typename Scalar>

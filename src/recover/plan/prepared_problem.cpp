@@ -7,7 +7,8 @@
 
 #include "core/instantiate.hpp"
 #include "core/require.hpp"
-#include "core/sums.hpp"
+#include "recover/operators/entry_shares.hpp"
+#include "recover/operators/measured_sums.hpp"
 #include "recover/solver/bias_fit.hpp"
 #include "recover/split.hpp"
 
@@ -33,7 +34,7 @@ PreparedProblem<Scalar>::PreparedProblem(const BasicProblem<Scalar>& problem,
   scale_ = chosen_scale();
   offset_norm_ *= scale_;
   rescale();
-  const double size = squared_norm(b_);
+  const double size = measured_square(op(), b_);
   require(std::isfinite(size), "scale ", scale_, " makes the measurements overflow");
   require(size > 1e-280, "scale ", scale_, " makes the measurements vanish");
   num_measurements_ = used_.op->num_measurements();
@@ -41,7 +42,7 @@ PreparedProblem<Scalar>::PreparedProblem(const BasicProblem<Scalar>& problem,
 
 template <typename Scalar>
 double PreparedProblem<Scalar>::chosen_scale() const {
-  const double norm = data().stableNorm();
+  const double norm = measured_stable_norm(op(), data());
   switch (options_.scale_rule) {
     case ScaleRule::kAuto:
       return kSizeAgainstBall * std::sqrt(used_.op->mean_gain()) / norm;
@@ -74,7 +75,8 @@ Index PreparedProblem<Scalar>::columns() const {
 
 template <typename Scalar>
 double PreparedProblem<Scalar>::zero_residual() const {
-  const double rounding = 8 * kEpsilon<Scalar> * offset_norm_ / std::sqrt(squared_norm(b_));
+  const double rounding =
+      8 * kEpsilon<Scalar> * offset_norm_ / std::sqrt(measured_square(op(), b_));
   return std::max(options_.tolerance.value_or(kDefaultTolerance<Scalar>), rounding);
 }
 
@@ -109,7 +111,7 @@ void PreparedProblem<Scalar>::subtract_offsets() {
       BiasFit means(*used_.op, wanted);
       means.converge(data(), 200, 1e-14);
       const Vector<double> left = data() - measured(*used_.op, means.biases);
-      require(left.stableNorm() > 1e-12 * data().stableNorm(),
+      require(measured_stable_norm(op(), left) > 1e-12 * measured_stable_norm(op(), data()),
               "nothing is left to recover after centering: the fitted means explain all values");
       if (!options_.rank_walk) return take_offsets({wanted, means.biases, {}});
     }
@@ -128,7 +130,8 @@ void PreparedProblem<Scalar>::take_offsets(OffsetModel model) {
       add(*data, offsets_.biases, 1);
       add(*data, model.biases, -1);
     }
-    if (model.biases.any()) offset_norm_ = scale_ * measured(*used_.op, model.biases).norm();
+    if (model.biases.any())
+      offset_norm_ = scale_ * measured_norm(op(), measured(*used_.op, model.biases));
     offsets_ = std::move(model);
     rescale();
   }
@@ -140,6 +143,18 @@ void PreparedProblem<Scalar>::keep_only(BasicProblem<Scalar> rest) {
   used_.op = std::move(rest.op);
   b_ = std::move(rest.b);
   used_.b = b_ / static_cast<RealOf<Scalar>>(scale_);
+}
+
+template <typename Scalar>
+void PreparedProblem<Scalar>::gather() {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    const auto* const entries = dynamic_cast<const EntriesOperator<double>*>(&op());
+    if (!entries || !entries->is_spread()) return;
+    own_data();
+    used_.b = gathered_measurements(*entries, used_.b);
+    used_.op = std::make_shared<EntriesOperator<double>>(gathered_entries(*entries));
+    rescale();
+  }
 }
 
 template <typename Scalar>

@@ -45,6 +45,9 @@ class PreparedProblem {
   void drop_scaled() { b_.resize(0); }  ///< makes room, until rescale()
   void rescale();
 
+  /// Processes that hold their own entries alone hold all of them from now on.
+  void gather();
+
   bool holds_out() const { return held_out_.op != nullptr; }
   /// Squared error of a scaled fit on the data held out, scaled.
   double held_out_error(const StackedFactors<Scalar>& Z) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "recover/plan/progress.hpp"
 
+#include "core/communicator.hpp"
 #include "core/instantiate.hpp"
 #include "core/require.hpp"
 
@@ -32,6 +33,7 @@ void Progress<Scalar>::save() {
 
 template <typename Scalar>
 bool Progress<Scalar>::go_on(Verdict verdict) {
+  verdict = from_root(verdict);  // clocks and interrupts of processes that work together differ
   if (verdict != Verdict::kContinue) stop_ = verdict;
   if (!walking_ && clock_.due()) save();
   return !stopped();

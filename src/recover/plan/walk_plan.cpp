@@ -41,6 +41,7 @@ WalkAnswer<Scalar> WalkPlan<Scalar>::run(RecoveryFacts& facts) {
   answer_.clearly_noisy = earlier_ && earlier_->noisy ? noise_.go_on_from(*earlier_, outcome, facts)
                                                       : noise_.are_clear_at_once(outcome, facts);
   if (!answer_.clearly_noisy) {
+    problem_.gather();
     outcome = best_walk(facts);
     if (answer_.clearly_noisy)
       outcome.stopped = outcome.paused = false;

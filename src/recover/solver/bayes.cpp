@@ -9,6 +9,8 @@
 #include <cmath>
 
 #include "core/sums.hpp"
+#include "recover/operators/entry_shares.hpp"
+#include "recover/operators/measured_sums.hpp"
 #include "recover/solver/bayes_gauge.hpp"
 #include "recover/solver/bias_fit.hpp"
 #include "recover/solver/live_lines.hpp"
@@ -66,6 +68,22 @@ Triples leading_triples(const EntriesOperator<double>& op, const Vector<double>&
   return t;
 }
 
+// Sum of what add(row, column, entry, sum) adds for each entry, row by row.
+template <typename Add>
+double sum_by_rows(const EntriesOperator<double>& op, const Add& add) {
+  const SparseLines rows = op.by_row();
+  return sum_over<double>(op, [&](Index begin, Index end) {
+    const auto* const after = std::upper_bound(rows.first + rows.begin, rows.first + rows.count,
+                                               static_cast<std::int32_t>(begin));
+    double sum = 0;
+    Index i = std::max<Index>(after - rows.first - 1, rows.begin);
+    for (; i < rows.count && rows.first[i] < end; ++i)
+      for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s)
+        add(i, Index{rows.other[s]}, Index{rows.entry[s]}, sum);
+    return sum;
+  });
+}
+
 }  // namespace
 
 template <typename Real>
@@ -81,6 +99,7 @@ BayesFit<Real>::BayesFit(const EntriesOperator<double>& op, const Vector<double>
   } else {
     value_ = b.data();
   }
+  if (op.is_spread()) col_values_ = std::make_shared<std::vector<double>>(to_columns(op, value_));
   weigh();
 }
 
@@ -96,23 +115,32 @@ void BayesFit<Real>::weigh() {
   Vector<double> x;
   if (noise_ == NoiseKind::kBySignal) x = fitted();
   // Copies of a fit share their weights until one of them changes them.
-  weight_ = std::make_shared<std::vector<Real>>(at(n));
-  num_entries_ = -static_cast<double>(in_dead_lines_);
-  total_weight_ = 0;
-  const SparseLines rows = op_->by_row();
-  for (Index i = 0; i < rows.count; ++i)
-    for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
-      const Index t = rows.entry[s];
-      double known = root.size() > 0 ? root(t) * root(t) : 1;
-      if (!(known > 0)) continue;
-      if (x.size() > 0) known /= std::max(x(t), smallest_count_);
-      const double all = known * (row_noise_.any() ? row_noise_.expected()(i) : 1) *
-                         (col_noise_.any() ? col_noise_.expected()(rows.other[s]) : 1);
-      (*weight_)[at(t)] = static_cast<Real>(all);
-      num_entries_ += 1;
-      total_weight_ += all;
-      half_log_weight_ += 0.5 * std::log(known);
-    }
+  weight_ = std::make_shared<std::vector<Real>>(at(op_->num_own()));
+  // What is known of an entry's weight, and all of it.
+  const auto weigh_entry = [&](Index i, Index j, Index t) {
+    double known = root.size() > 0 ? root(t) * root(t) : 1;
+    if (x.size() > 0) known /= std::max(x(t), smallest_count_);
+    const double all = known * (row_noise_.any() ? row_noise_.expected()(i) : 1) *
+                       (col_noise_.any() ? col_noise_.expected()(j) : 1);
+    return std::pair(known, all);
+  };
+  const auto add = [&](const auto& term) {
+    return sum_by_rows(*op_, [&](Index i, Index j, Index t, double& sum) {
+      if (root.size() == 0 || root(t) * root(t) > 0) term(i, j, t, sum);
+    });
+  };
+  total_weight_ = add([&](Index i, Index j, Index t, double& sum) {
+    const double all = weigh_entry(i, j, t).second;
+    (*weight_)[at(t)] = static_cast<Real>(all);
+    sum += all;
+  });
+  num_entries_ =
+      add([](Index, Index, Index, double& sum) { sum += 1; }) - static_cast<double>(in_dead_lines_);
+  half_log_weight_ = add([&](Index i, Index j, Index t, double& sum) {
+    sum += 0.5 * std::log(weigh_entry(i, j, t).first);
+  });
+  if (op_->is_spread())
+    col_weight_ = std::make_shared<std::vector<Real>>(to_columns(*op_, weight_->data()));
 }
 
 // Entries of each line that say something of its noise.
@@ -122,12 +150,13 @@ Vector<double> BayesFit<Real>::counts(bool by_rows) const {
   const Vector<double>& root = op_->root_weights();
   Vector<double> count = Vector<double>::Zero(by_rows ? rows_.lines : cols_.lines);
   for (const SparseLines& tile : entries.tiles)
-    for (Index i = 0; i < count.size(); ++i)
+    for (Index i = tile.begin; i < tile.count; ++i)
       for (auto s = tile.first[i]; s < tile.first[i + 1]; ++s) {
         const Index j = tile.other[s];
         const bool dead = in_dead_lines_ > 0 && !(by_rows ? live_.hold(i, j) : live_.hold(j, i));
         if (!dead && (root.size() == 0 || root(tile.entry[s]) > 0)) count(i) += 1;
       }
+  if (entries.shares) entries.shares->gather(count.data(), sizeof(double));
   return count;
 }
 
@@ -154,8 +183,11 @@ void BayesFit<Real>::set_noise(NoiseKind kind) {
   if (both || kind == NoiseKind::kByRow) row_noise_ = LineNoise(counts(true));
   if (both || kind == NoiseKind::kByCol) col_noise_ = LineNoise(counts(false));
   if (kind == NoiseKind::kBySignal) {
-    double sum = 0;
-    for (Index t = 0; t < op_->num_measurements(); ++t) sum += std::abs(value_[t]);
+    const double sum = sum_over<double>(*op_, [&](Index begin, Index end) {
+      double part = 0;
+      for (Index t = begin; t < end; ++t) part += std::abs(value_[t]);
+      return part;
+    });
     const double average = sum / static_cast<double>(op_->num_measurements());
     smallest_count_ = kSmallestCount * average;
     // The same noise on average in the new units.
@@ -179,7 +211,8 @@ template <typename Real>
 void BayesFit<Real>::update_cols() {
   const bool by_cols = col_noise_.any();
   Vector<double> squares;
-  col_sums_ = update_side(col_entries(), rows_, {mean_, variance_, true}, cols_,
+  // reparametrise() follows, and gathers.
+  col_sums_ = update_side(col_entries(), rows_, {mean_, variance_, true, false}, cols_,
                           by_cols ? &squares : nullptr);
   if (!by_cols) return;
   const Vector<double> before = col_noise_.expected();
@@ -194,12 +227,23 @@ void BayesFit<Real>::update_cols() {
 
 template <typename Real>
 BayesEntries<Real> BayesFit<Real>::row_entries() const {
-  return {{op_->by_row()}, value_, weight_ ? weight_->data() : nullptr};
+  const EntrySpread* const spread = op_->shares().spread.get();
+  return {{op_->by_row()},
+          value_,
+          weight_ ? weight_->data() : nullptr,
+          op_->num_measurements(),
+          spread ? &spread->rows : nullptr};
 }
 
 template <typename Real>
 BayesEntries<Real> BayesFit<Real>::col_entries() const {
-  BayesEntries<Real> entries{{}, value_, weight_ ? weight_->data() : nullptr};
+  const EntrySpread* const spread = op_->shares().spread.get();
+  const auto& weight = spread ? col_weight_ : weight_;
+  BayesEntries<Real> entries{{},
+                             spread ? col_values_->data() : value_,
+                             weight ? weight->data() : nullptr,
+                             op_->num_measurements(),
+                             spread ? &spread->cols : nullptr};
   for (Index t = 0; t < op_->by_col().tiles(); ++t) entries.tiles.push_back(op_->by_col().tile(t));
   return entries;
 }
@@ -209,12 +253,16 @@ void BayesFit<Real>::start(Centering center) {
   center_ = center;
   rows_ = BayesSide<Real>(op_->rows(), 1);
   cols_ = BayesSide<Real>(op_->cols(), 1);
-  double sum = 0, squares = 0;
-  for (Index t = 0; t < op_->num_measurements(); ++t) {
-    const double w = weight_ ? static_cast<double>((*weight_)[at(t)]) : 1;
-    sum += w * value_[t];
-    squares += w * value_[t] * value_[t];
-  }
+  const double sum = sum_over<double>(*op_, [&](Index begin, Index end) {
+    double part = 0;
+    for (Index t = begin; t < end; ++t) part += weight_of(t) * value_[t];
+    return part;
+  });
+  const double squares = sum_over<double>(*op_, [&](Index begin, Index end) {
+    double part = 0;
+    for (Index t = begin; t < end; ++t) part += weight_of(t) * value_[t] * value_[t];
+    return part;
+  });
   mean_ = center == Centering::kNone ? 0 : sum / total_weight_;
   const double spread = squares / total_weight_ - mean_ * (2 * sum / total_weight_ - mean_);
   if (!fixed_variance_) variance_ = std::max(spread, 1e-30 * squares / total_weight_);
@@ -256,10 +304,12 @@ template <typename Real>
 void BayesFit<Real>::measure_noise(double freedom) {
   if (fixed_variance_) return;
   const Vector<double> x = fitted();
-  double squares = 0;
-  for (Index t = 0; t < x.size(); ++t)
-    squares += (weight_ ? static_cast<double>((*weight_)[at(t)]) : 1) * (value_[t] - x(t)) *
-               (value_[t] - x(t));
+  const double squares = sum_over<double>(*op_, [&](Index begin, Index end) {
+    double part = 0;
+    for (Index t = begin; t < end; ++t)
+      part += weight_of(t) * (value_[t] - x(t)) * (value_[t] - x(t));
+    return part;
+  });
   variance_ = std::max(squares / std::max(0.1 * num_entries_, num_entries_ - freedom), 1e-300);
 }
 
@@ -278,8 +328,9 @@ StackedFactors<double> BayesFit<Real>::directions(Index count, std::uint64_t see
   for (Index c = 0; c < count; ++c) {
     // The best length of this direction alone, sum z u v / sum (u v)^2, but no more than a matrix
     // whose entries are sampled evenly would have.
-    double norm = 0;
-    op_->visit_entries([&](Index i, Index j) { norm += std::pow(t.U(i, c) * t.V(j, c), 2); });
+    const double norm = sum_by_rows(*op_, [&](Index i, Index j, Index, double& sum) {
+      sum += std::pow(t.U(i, c) * t.V(j, c), 2);
+    });
     const double length = std::sqrt(std::min(t.d(c) / std::max(norm, 1e-300), t.d(c) * all));
     t.U.col(c) *= length * balance;
     t.V.col(c) *= length / balance;
@@ -489,9 +540,9 @@ template <typename Use>
 void BayesFit<Real>::for_each_fitted(const Use& use) const {
   const SparseLines rows = op_->by_row();
   const Index n = op_->num_measurements();
-  const Index lines = std::max<Index>(1, kEntryBlock * rows.count / std::max<Index>(1, n));
-  parallel_blocks(rows.count, lines, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i)
+  const Index lines = std::max<Index>(1, kEntryBlock * op_->rows() / std::max<Index>(1, n));
+  parallel_blocks(rows.count - rows.begin, lines, [&](Index begin, Index end) {
+    for (Index i = rows.begin + begin; i < rows.begin + end; ++i)
       for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
         const Real *const a = rows_.record(i), *const b = cols_.record(rows.other[s]);
         double sum = mean_ + static_cast<double>(a[0]) + static_cast<double>(b[0]);
@@ -504,9 +555,14 @@ void BayesFit<Real>::for_each_fitted(const Use& use) const {
 
 template <typename Real>
 Vector<double> BayesFit<Real>::fitted() const {
-  Vector<double> x(op_->num_measurements());
+  Vector<double> x(op_->num_own());
   for_each_fitted([&](Index, Index t, double value) { x(t) = value; });
   return x;
+}
+
+template <typename Real>
+void BayesFit<Real>::gather_rows(Vector<double>& of_rows) const {
+  if (op_->is_spread()) op_->shares().spread->rows.gather(of_rows.data(), sizeof(double));
 }
 
 template <typename Real>
@@ -516,6 +572,7 @@ double BayesFit<Real>::largest_residual() const {
     const double w = weight_ ? static_cast<double>((*weight_)[at(t)]) : 1;
     largest(i) = std::max(largest(i), w * (value_[t] - value) * (value_[t] - value));
   });
+  gather_rows(largest);
   return std::sqrt(largest.maxCoeff() / variance_);
 }
 
@@ -527,6 +584,7 @@ double BayesFit<Real>::share_beyond(double deviations) const {
     const double w = weight_ ? static_cast<double>((*weight_)[at(t)]) : 1;
     count(i) += w * (value_[t] - value) * (value_[t] - value) >= limit ? 1 : 0;
   });
+  gather_rows(count);
   return count.sum() / num_entries_;
 }
 

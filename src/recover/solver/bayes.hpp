@@ -105,6 +105,10 @@ class UDV_EXPORT BayesFit {
   /// use(row, entry, expected prediction) for all entries; rows may be in several threads.
   template <typename Use>
   void for_each_fitted(const Use& use) const;
+  double weight_of(Index entry) const {
+    return weight_ ? static_cast<double>((*weight_)[static_cast<size_t>(entry)]) : 1;
+  }
+  void gather_rows(Vector<double>& of_rows) const;
   BayesEntries<Real> row_entries() const;
   BayesEntries<Real> col_entries() const;
   void weigh();
@@ -121,6 +125,9 @@ class UDV_EXPORT BayesFit {
   const double* value_ = nullptr;
   std::shared_ptr<const Vector<double>> own_values_;  // r, where b has weights
   std::shared_ptr<std::vector<Real>> weight_;
+  // The same by entries of own columns, where processes share the entries.
+  std::shared_ptr<const std::vector<double>> col_values_;
+  std::shared_ptr<const std::vector<Real>> col_weight_;
   NoiseKind noise_ = NoiseKind::kEqual;
   LineNoise row_noise_, col_noise_;
   double smallest_count_ = 0;

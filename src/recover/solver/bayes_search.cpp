@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "recover/operators/measured_sums.hpp"
 #include "recover/solver/bias_fit.hpp"
 #include "recover/solver/rank_walk.hpp"
 
@@ -168,8 +169,13 @@ class Searcher {
   // Counts: whole numbers, none negative, and not a short scale that starts at 1.
   bool are_counts() const {
     if (op_.root_weights().size() > 0) return false;
-    const bool whole = (b_.array() >= 0).all() && (b_.array() == b_.array().round()).all();
-    return whole && (b_.minCoeff() == 0 || b_.maxCoeff() > kLongScale);
+    const bool whole = all_measured<double>(
+        op_, [&](Index t) { return b_(t) >= 0 && b_(t) == std::round(b_(t)); });
+    const auto some = [&](const auto& holds) {
+      return !all_measured<double>(op_, [&](Index t) { return !holds(b_(t)); });
+    };
+    return whole && (some([](double value) { return value == 0; }) ||
+                     some([](double value) { return value > kLongScale; }));
   }
 
   std::vector<NoiseKind> noise_kinds() const {

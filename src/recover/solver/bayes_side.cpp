@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "core/clones.hpp"
+#include "core/communicator.hpp"
 #include "recover/kernels/pack.hpp"
+#include "recover/operators/entry_shares.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -342,15 +344,66 @@ struct BlockUpdate {
   }
 };
 
-// Blocks depend on sizes alone.
 template <typename Real>
-Index lines_per_block(const BayesEntries<Real>& entries, Index lines, Index width) {
-  constexpr Index kWorkPerBlock = 1 << 16;
-  Index size = 0;
-  for (const SparseLines& tile : entries.tiles) size += tile.size();
-  const Index work = size * width * width + lines * width * width * width;
-  const Index blocks = std::clamp<Index>(work / kWorkPerBlock, 1, 64);
+Index work_of(const BayesEntries<Real>& entries, Index lines, Index width) {
+  return entries.total * width * width + lines * width * width * width;
+}
+
+// Blocks depend on sizes alone.
+Index lines_in_block(Index work, Index lines) {
+  const Index work_per_block = many_entries() / kLineBlocks;
+  const Index blocks = std::clamp<Index>(work / work_per_block, 1, kLineBlocks);
   return (lines + blocks - 1) / blocks;
+}
+
+// Whole blocks for each process, so that sums over blocks are those of one process.
+template <typename Real>
+LineShares block_shares(const BayesEntries<Real>& entries, Index work, Index lines,
+                        Index per_block) {
+  if (entries.shares) return *entries.shares;
+  if (communicator().is_alone() || work < communicator().smallest_work()) return {};
+  std::vector<Index> before{0};
+  for (Index begin = 0; begin < lines; begin += per_block) {
+    const Index end = std::min(lines, begin + per_block);
+    Index weight = end - begin;
+    for (const SparseLines& tile : entries.tiles) weight += tile.first[end] - tile.first[begin];
+    before.push_back(before.back() + weight);
+  }
+  LineShares shares = fair_shares(before);
+  for (Index& bound : shares.bounds) bound = std::min(lines, bound * per_block);
+  return shares;
+}
+
+// log_det, residual, squares, lines, then moment and means.
+void write_sums(const BayesSums& sums, double* to) {
+  *to++ = sums.log_det;
+  *to++ = sums.residual;
+  *to++ = sums.squares;
+  *to++ = static_cast<double>(sums.lines);
+  to = std::copy_n(sums.moment.data(), sums.moment.size(), to);
+  std::copy_n(sums.means.data(), sums.means.size(), to);
+}
+
+void read_sums(const double* from, BayesSums& sums) {
+  sums.log_det = *from++;
+  sums.residual = *from++;
+  sums.squares = *from++;
+  sums.lines = static_cast<Index>(*from++);
+  std::copy_n(from, sums.moment.size(), sums.moment.data());
+  std::copy_n(from + sums.moment.size(), sums.means.size(), sums.means.data());
+}
+
+// The sums of all blocks, where each process has those of its own.
+void gather_sums(const LineShares& shares, Index per_block, std::vector<BayesSums>& parts) {
+  if (!shares.shared()) return;
+  const Index size = 4 + 2 * parts.front().moment.size();
+  std::vector<double> numbers(parts.size() * static_cast<size_t>(size));
+  const auto place = [&](size_t b) { return numbers.data() + static_cast<Index>(b) * size; };
+  for (size_t b = 0; b < parts.size(); ++b) write_sums(parts[b], place(b));
+  LineShares blocks = shares;
+  for (Index& bound : blocks.bounds) bound = (bound + per_block - 1) / per_block;
+  blocks.gather(numbers.data(), size * static_cast<Index>(sizeof(double)));
+  for (size_t b = 0; b < parts.size(); ++b) read_sums(place(b), parts[b]);
 }
 
 }  // namespace
@@ -403,10 +456,11 @@ void BayesSide<Real>::append(const RowMatrix<double>& columns,
 template <typename Real>
 void BayesSide<Real>::transform(const Matrix<double>& T, const Vector<double>& shift) {
   constexpr Index kLinesPerBlock = 256;
-  parallel_blocks(lines, kLinesPerBlock, [&](Index begin, Index end) {
+  const Index first = fresh.begin();
+  parallel_blocks(fresh.end(lines) - first, kLinesPerBlock, [&](Index begin, Index end) {
     Matrix<double> C(width, width), half(width, width);
     Vector<double> m(width), turned(width);
-    for (Index i = begin; i < end; ++i) {
+    for (Index i = first + begin; i < first + end; ++i) {
       Real* const now = record(i);
       for (Index c = 0; c < width; ++c) m(c) = static_cast<double>(now[c]);
       turned.noalias() = T * m;
@@ -422,6 +476,8 @@ void BayesSide<Real>::transform(const Matrix<double>& T, const Vector<double>& s
         for (Index c = 0; c <= r; ++c) *S++ = static_cast<Real>(C(r, c));
     }
   });
+  fresh.gather(records.data(), stride() * static_cast<Index>(sizeof(Real)));
+  fresh = {};
 }
 
 template <typename Real>
@@ -429,7 +485,10 @@ BayesSums update_side(const BayesEntries<Real>& entries, const BayesSide<Real>& 
                       const BayesUpdate& update, BayesSide<Real>& own,
                       Vector<double>* line_squares) {
   const Index D = own.width;
-  const Index per_block = lines_per_block(entries, own.lines, D);
+  const Index work = work_of(entries, own.lines, D);
+  const Index per_block = lines_in_block(work, own.lines);
+  const LineShares shares = block_shares(entries, work, own.lines, per_block);
+  const Index first = shares.begin(), count = shares.end(own.lines) - first;
   const Index blocks = (own.lines + per_block - 1) / per_block;
   BayesSums none;
   none.moment = none.means = Matrix<double>::Zero(D + 1, D + 1);
@@ -437,10 +496,17 @@ BayesSums update_side(const BayesEntries<Real>& entries, const BayesSide<Real>& 
   if (line_squares) line_squares->resize(own.lines);
   const BlockUpdate<Real> block{entries, other, update, own, line_squares};
   with_padded(D, [&](auto width) {
-    parallel_blocks(own.lines, per_block, [&](Index begin, Index end) {
-      block.run(width, begin, end, parts[static_cast<size_t>(begin / per_block)]);
+    parallel_blocks(count, per_block, [&](Index begin, Index end) {
+      block.run(width, first + begin, first + end,
+                parts[static_cast<size_t>((first + begin) / per_block)]);
     });
   });
+  if (update.gather)
+    shares.gather(own.records.data(), own.stride() * static_cast<Index>(sizeof(Real)));
+  else
+    own.fresh = shares;
+  if (line_squares) shares.gather(line_squares->data(), sizeof(double));
+  gather_sums(shares, per_block, parts);
   BayesSums sums = std::move(none);
   for (const BayesSums& part : parts) {
     sums.lines += part.lines;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/communicator.hpp"
 #include "udv/core/export.hpp"
 #include "udv/recover/operators/entries.hpp"
 
@@ -16,6 +17,7 @@ struct UDV_EXPORT BayesSide {
   Index lines = 0, width = 0;
   std::vector<Real> records;
   Vector<double> prior;  ///< prior variances of w, D numbers; 0: that part of w is absent
+  LineShares fresh;      ///< of an update whose records are not yet known to all processes
 
   BayesSide() = default;
   BayesSide(Index lines, Index width);
@@ -28,16 +30,18 @@ struct UDV_EXPORT BayesSide {
   void keep(const std::vector<Index>& parts);
   /// Appends parts of w with means `columns` (lines x count), no variance.
   void append(const RowMatrix<double>& columns, const Vector<double>& prior_variance);
-  /// w <- T w + shift for all lines. T is D x D.
+  /// w <- T w + shift for all lines. T is D x D. All processes know all records afterwards.
   void transform(const Matrix<double>& T, const Vector<double>& shift);
 };
 
 /// The entries as one side sees them.
 template <typename Real>
 struct BayesEntries {
-  std::vector<SparseLines> tiles;  ///< line i has its entries in all of these
-  const double* value = nullptr;   ///< by number of the entry
-  const Real* weight = nullptr;    ///< nullptr: all are 1; 0 leaves the entry out
+  std::vector<SparseLines> tiles;      ///< line i has its entries in all of these
+  const double* value = nullptr;       ///< by number of the entry
+  const Real* weight = nullptr;        ///< nullptr: all are 1; 0 leaves the entry out
+  Index total = 0;                     ///< entries of all processes together
+  const LineShares* shares = nullptr;  ///< where each process has the entries of its lines alone
 };
 
 /// Sums over the lines that have entries, after an update.
@@ -55,6 +59,7 @@ struct BayesUpdate {
   double mean = 0;      ///< mu
   double variance = 1;  ///< sigma^2: an entry's noise has the variance sigma^2 / weight
   bool measure = false;
+  bool gather = true;  ///< false: the records are about to be transformed
 };
 
 /// The posterior of each line of `own`, exactly, for the posteriors of the `other` side. With the

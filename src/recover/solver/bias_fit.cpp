@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/sums.hpp"
+#include "recover/operators/measured_sums.hpp"
 
 namespace udv {
 namespace {
@@ -73,7 +73,7 @@ double BiasFit::update(Vector<double>& bias, const Vector<double>& counts,
 double BiasFit::sweep(const Vector<double>& b) {
   if (mode_ == Centering::kNone) return 0;
   Vector<double> residual = b - measured(op_, biases);
-  const double step = dot(residual, ones_) / squared_norm(ones_);
+  const double step = measured_dot(op_, residual, ones_) / measured_square(op_, ones_);
   biases.global += step;
   double moved = std::abs(step);
   if (has_rows(mode_)) {
@@ -88,7 +88,7 @@ double BiasFit::sweep(const Vector<double>& b) {
 }
 
 void BiasFit::converge(const Vector<double>& b, int max_sweeps, double tolerance) {
-  const double smallest = tolerance * b.cwiseAbs().maxCoeff();
+  const double smallest = tolerance * largest_measured(op_, b);
   for (int k = 0; k < max_sweeps; ++k)
     if (sweep(b) <= smallest) break;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/hash.hpp"
+#include "recover/operators/measured_sums.hpp"
 #include "udv/core/random.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
@@ -21,8 +22,17 @@ std::uint64_t solve_fingerprint(const MeasurementOperator<Scalar>& op, const Rea
   Reals<Scalar> seen;
   apply_stack(op, probe, seen);
   std::uint64_t hash = fnv_hash(options, fnv_hash(op.name()));
-  const auto add = [&hash](const Reals<Scalar>& values) {
-    hash = array_hash(values.data(), static_cast<size_t>(values.size()) * sizeof(values(0)), hash);
+  const auto add = [&](const Reals<Scalar>& values) {
+    const auto of_part = [&](Index begin, Index end, std::uint64_t before) {
+      return array_hash(values.data() + begin, static_cast<size_t>(end - begin) * sizeof(values(0)),
+                        before);
+    };
+    // 53 bits of each block, whoever has it.
+    const auto parts = parts_over(op, [&](Index begin, Index end) {
+      return static_cast<double>(of_part(begin, end, kHashStart) >> 11);
+    });
+    hash = parts.size() > 1 ? array_hash(parts.data(), parts.size() * sizeof(double), hash)
+                            : of_part(0, values.size(), hash);
   };
   add(seen);
   add(b);

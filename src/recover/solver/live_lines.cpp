@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "core/instantiate.hpp"
+#include "recover/operators/entry_shares.hpp"
+#include "recover/operators/measured_sums.hpp"
 
 namespace udv {
 
@@ -13,9 +15,16 @@ namespace {
 template <typename Scalar, typename Visit>
 void visit_places(const EntriesOperator<Scalar>& op, const Visit& visit) {
   const SparseLines rows = op.by_row();
-  for (Index i = 0; i < rows.count; ++i)
+  for (Index i = rows.begin; i < rows.count; ++i)
     for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s)
       visit(i, static_cast<Index>(rows.other[s]), static_cast<Index>(rows.entry[s]));
+}
+
+// 1 where any process has a mark.
+void mark_of_any(std::vector<char>& marks) {
+  std::vector<Index> counts(marks.begin(), marks.end());
+  communicator().sum(counts.data(), static_cast<Index>(counts.size()));
+  for (size_t i = 0; i < marks.size(); ++i) marks[i] = counts[i] > 0;
 }
 
 }  // namespace
@@ -29,18 +38,23 @@ LiveLines live_lines(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b) 
     live.rows[static_cast<size_t>(i)] = live.cols[static_cast<size_t>(j)] = 1;
     if (op.symmetric()) live.rows[static_cast<size_t>(j)] = live.cols[static_cast<size_t>(i)] = 1;
   });
+  if (op.is_spread())
+    for (auto* const marks : {&live.rows, &live.cols}) mark_of_any(*marks);
   return live;
 }
 
 template <typename Scalar>
 Index num_entries_in_dead_lines(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b) {
-  if ((b.array() != 0).all() || (b.array() == 0).all()) return 0;
+  if (all_measured<Scalar>(op, [&](Index t) { return b(t) != 0; }) ||
+      all_measured<Scalar>(op, [&](Index t) { return b(t) == 0; }))
+    return 0;
   const LiveLines live = live_lines(op, b);
   const auto& root = op.root_weights();
   Index count = 0;
   visit_places(op, [&](Index i, Index j, Index entry) {
     count += !live.hold(i, j) && (root.size() == 0 || root(entry) > 0);
   });
+  if (op.is_spread()) communicator().sum(&count, 1);
   return count;
 }
 

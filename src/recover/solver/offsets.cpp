@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "recover/operators/measured_sums.hpp"
 #include "recover/solver/balance.hpp"
 #include "recover/solver/determined_part.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
@@ -197,14 +198,15 @@ OffsetModel dominant_offsets(const MeasurementOperator<double>& op, const Vector
   const std::vector<Centering> kinds = kinds_within(allowed);
   if (kinds.size() == 1) return model;
   const auto left = [&](const BiasFit& fit) {
-    return Vector<double>(b - measured(op, fit.biases)).stableNorm();
+    return measured_stable_norm(op, Vector<double>(b - measured(op, fit.biases)));
   };
   BiasFit all(op, kinds.back());
   all.converge(b, 3, 0);
-  if (b.stableNorm() <= kDominance * left(all)) return model;
+  const double size = measured_stable_norm(op, b);
+  if (size <= kDominance * left(all)) return model;
   all.converge(b, 60, 1e-10);
   const double least = left(all);
-  if (least <= 1e-12 * b.stableNorm()) return model;
+  if (least <= 1e-12 * size) return model;
   // The simplest kind that leaves about as little as all offsets together; of rows and columns the
   // one that leaves less.
   double most = kDominance * least;

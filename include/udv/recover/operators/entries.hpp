@@ -11,12 +11,15 @@
 
 namespace udv {
 
+struct EntryShares;
+
 /// A sparse pattern by lines, which are rows or columns. Line i holds positions first[i] to
 /// first[i+1]: `other` is the index on the other side, `entry` the number of the measurement.
 struct UDV_EXPORT SparseLines {
-  Index count;
+  Index count;  ///< the line after the last one
   const std::int32_t *first, *other, *entry;
-  Index size() const { return first[count] - first[0]; }
+  Index begin = 0;  ///< the first line that is there
+  Index size() const { return first[count] - first[begin]; }
 };
 
 /// The same pattern cut into tiles of consecutive measurements, each listed by lines: the
@@ -26,18 +29,27 @@ class UDV_EXPORT TiledLines {
   /// Line i gets the measurements t with key[t] = i, in their given order. 0: all in one tile.
   TiledLines(Index lines, const std::vector<std::int32_t>& key,
              const std::vector<std::int32_t>& other, Index tile_size = 0);
+  /// Lines `begin` to `end` alone; measurement t is in the tile number[t] / tile_size of the whole.
+  TiledLines(Index begin, Index end, const std::vector<std::int32_t>& key,
+             const std::vector<std::int32_t>& other, const std::vector<Index>& number,
+             Index tile_size);
   TiledLines() = default;
 
-  Index lines() const { return lines_; }
+  Index lines() const { return lines_; }  ///< that are there
   Index tiles() const { return tiles_; }
   SparseLines tile(Index t) const {
-    return {lines_, first_.data() + t * lines_, other_.data(), entry_.data()};
+    return {begin_ + lines_, first_.data() + t * lines_ - begin_, other_.data(), entry_.data(),
+            begin_};
   }
   /// Measurements in line i.
   Index line_size(Index i) const;
 
  private:
-  Index lines_ = 0, tiles_ = 0;
+  template <typename TileOf>
+  void sort(const std::vector<std::int32_t>& key, const std::vector<std::int32_t>& other,
+            const TileOf& tile_of);
+
+  Index begin_ = 0, lines_ = 0, tiles_ = 0;
   std::vector<std::int32_t> first_, other_, entry_;
 };
 
@@ -52,8 +64,16 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   /// outside the matrix, on a bad weight, on no entries and on a symmetric pattern that is not
   /// square.
   explicit EntriesOperator(const Entries& entries);
+  /// One of several processes that share the entries, too: `rows` are those of its rows, sorted by
+  /// row and column. For real rectangular matrices without weights and with many entries. Knows its
+  /// own measurements alone: see num_own(). Collective.
+  static EntriesOperator spread(const Entries& rows);
 
   std::string_view name() const override { return "entries"; }
+  /// Measurements that this process holds.
+  Index num_own() const;
+  /// Several processes hold the entries of their own rows and columns alone.
+  bool is_spread() const;
   void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
              Reals<Scalar>& y) const override;
   void adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
@@ -95,14 +115,23 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   const TiledLines& by_col() const { return pattern_->by_col; }
   /// sqrt(w_t), entry by entry; nothing where all are 1.
   const Reals<Scalar>& root_weights() const { return root_; }
+  /// Who computes what where several processes work together.
+  const EntryShares& shares() const { return *pattern_->shares; }
 
  private:
   struct Pattern {
     TiledLines by_row, by_col;
+    std::shared_ptr<const EntryShares> shares;
   };
 
+  EntriesOperator(Index rows, Index cols, Index entries, std::shared_ptr<const Pattern> pattern)
+      : MeasurementOperator<Scalar>(rows, cols, kParts<Scalar> * entries, false),
+        pattern_(std::move(pattern)) {}
+  static Index tile_size(Index cols);
   bool weighted() const { return root_.size() > 0; }
   Reals<Scalar> times_root(const Reals<Scalar>& z) const;
+  void spread_transpose_times(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
+                              Rows<Scalar> out) const;
 
   std::shared_ptr<const Pattern> pattern_;
   Reals<Scalar> root_;

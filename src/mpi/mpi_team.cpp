@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// The only source that knows MPI. The program loads it where it was started by mpirun or srun.
+#include <mpi.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+#include "core/team.hpp"
+
+namespace udv {
+namespace {
+
+constexpr Index kMostBytes = Index{1} << 30;  // of one message: MPI counts with 32 bits
+constexpr double kAwake = 2;                  // seconds that a rank waits without sleeping
+
+size_t at(Index i) {
+  return static_cast<size_t>(i);
+}
+
+std::vector<int> counts_of(const std::vector<Index>& bounds) {
+  std::vector<int> counts;
+  for (size_t r = 0; r + 1 < bounds.size(); ++r)
+    counts.push_back(static_cast<int>(bounds[r + 1] - bounds[r]));
+  return counts;
+}
+
+std::vector<int> starts_of(const std::vector<Index>& bounds) {
+  std::vector<int> starts;
+  for (size_t r = 0; r + 1 < bounds.size(); ++r) starts.push_back(static_cast<int>(bounds[r]));
+  return starts;
+}
+
+class MpiTeam final : public Team {
+ public:
+  explicit MpiTeam(double timeout_seconds) : timeout_(timeout_seconds) {
+    int given = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    if (const char* const text = std::getenv("UDV_MPI_SMALLEST_WORK"))
+      smallest_work_ = std::atoll(text);
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  Index smallest_work() const override { return smallest_work_; }
+
+  void all_gather(void* data, const std::vector<Index>& bounds) override {
+    auto* const bytes = static_cast<char*>(data);
+    if (bounds.back() <= kMostBytes) {
+      const std::vector<int> counts = counts_of(bounds), starts = starts_of(bounds);
+      MPI_Request request;
+      MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, bytes, counts.data(), starts.data(), MPI_BYTE,
+                      MPI_COMM_WORLD, &request);
+      return wait(request);
+    }
+    for (int r = 0; r < size_; ++r)
+      for (Index from = bounds[at(r)]; from < bounds[at(r) + 1]; from += kMostBytes)
+        send_to_all(bytes + from, std::min(kMostBytes, bounds[at(r) + 1] - from), r);
+  }
+
+  void exchange(const void* send, const std::vector<Index>& send_bounds, void* receive,
+                const std::vector<Index>& receive_bounds) override {
+    const auto* const out = static_cast<const char*>(send);
+    auto* const in = static_cast<char*>(receive);
+    for (int step = 0; step < size_; ++step) {
+      const int to = (rank_ + step) % size_, from = (rank_ + size_ - step) % size_;
+      Index sent = send_bounds[at(to)], got = receive_bounds[at(from)];
+      const Index send_end = send_bounds[at(to) + 1], get_end = receive_bounds[at(from) + 1];
+      while (sent < send_end || got < get_end) {
+        const Index send_now = std::min(kMostBytes, send_end - sent);
+        const Index get_now = std::min(kMostBytes, get_end - got);
+        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        if (get_now > 0)
+          MPI_Irecv(in + got, static_cast<int>(get_now), MPI_BYTE, from, 0, MPI_COMM_WORLD,
+                    &requests[0]);
+        if (send_now > 0)
+          MPI_Isend(out + sent, static_cast<int>(send_now), MPI_BYTE, to, 0, MPI_COMM_WORLD,
+                    &requests[1]);
+        wait(requests[0]);
+        wait(requests[1]);
+        sent += send_now;
+        got += get_now;
+      }
+    }
+  }
+
+  void sum(Index* values, Index count) override {
+    static_assert(sizeof(Index) == sizeof(std::int64_t));
+    MPI_Request request;
+    MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_INT64_T, MPI_SUM,
+                   MPI_COMM_WORLD, &request);
+    wait(request);
+  }
+
+  void broadcast(void* data, Index bytes) override {
+    for (Index from = 0; from < bytes; from += kMostBytes)
+      send_to_all(static_cast<char*>(data) + from, std::min(kMostBytes, bytes - from), 0);
+  }
+
+  void finish() override {
+    MPI_Request request;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    wait(request, std::numeric_limits<double>::infinity());  // rank 0 may have much to write
+    MPI_Finalize();
+  }
+
+  [[noreturn]] void abort(int exit_code) override {
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+    std::_Exit(exit_code);
+  }
+
+ private:
+  void send_to_all(char* data, Index bytes, int root) {
+    MPI_Request request;
+    MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, MPI_COMM_WORLD, &request);
+    wait(request);
+  }
+
+  // Others may need the core that this rank waits on; and one that never comes must not hold all.
+  void wait(MPI_Request& request) { wait(request, timeout_); }
+  void wait(MPI_Request& request, double timeout) {
+    const auto start = std::chrono::steady_clock::now();
+    int done = 0;
+    for (;;) {
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      if (done) return;
+      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+      if (waited.count() > timeout) give_up(waited.count());
+      if (waited.count() < kAwake)
+        sched_yield();
+      else
+        ::usleep(100);
+    }
+  }
+
+  [[noreturn]] void give_up(double seconds) {
+    constexpr int kBadInput = 3;
+    std::fprintf(stderr, "udv: rank %d of %d has waited %.0f s for the others, and ends the job\n",
+                 rank_, size_, seconds);
+    abort(kBadInput);
+  }
+
+  int rank_ = 0, size_ = 1;
+  double timeout_;
+  Index smallest_work_ = 1 << 20;
+};
+
+}  // namespace
+}  // namespace udv
+
+extern "C" __attribute__((visibility("default"))) udv::Team* udv_join_team(double timeout_seconds) {
+  static udv::MpiTeam team(timeout_seconds);
+  return &team;
+}
