@@ -66,6 +66,14 @@ function(udv_together group)
   set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
 endfunction()
 
+# udv_batches(TARGET SIZE): every SIZE sources of the target are compiled as one.
+function(udv_batches target size)
+  if(NOT CMAKE_EXPORT_COMPILE_COMMANDS)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE BATCH
+                                               UNITY_BUILD_BATCH_SIZE ${size})
+  endif()
+endfunction()
+
 # udv_link_first(TARGET [LIBRARY]): functions of Eigen that the program and the library both compile are those of the library. The
 # linker takes the first it meets, and flags decide the last bits: the command and the Python package give the same.
 function(udv_link_first target)

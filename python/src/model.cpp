@@ -112,14 +112,14 @@ py::dict facts_of_model(const TrainedModel& self) {
       self.model);
 }
 
-py::tuple state_of(const TrainedModel& self) {
+py::tuple model_state(const TrainedModel& self) {
   const bool is_double = std::holds_alternative<net::Model<double>>(self.model);
   const std::string bytes =
       std::visit([](const auto& model) { return net::model_bytes(model); }, self.model);
   return py::make_tuple(py::bytes(bytes), is_double);
 }
 
-std::shared_ptr<TrainedModel> from_state(const py::tuple& state) {
+std::shared_ptr<TrainedModel> model_from_state(const py::tuple& state) {
   require(state.size() == 2, "pickle: ", state.size(), " parts found, 2 expected");
   const std::string bytes = state[0].cast<py::bytes>();
   return state[1].cast<bool>() ? trained(model_of_bytes<double>(bytes))
@@ -174,7 +174,7 @@ void bind_models(py::module_& m) {
                                    [](const auto& model) { return arrays_of(model.network); },
                                    self.model);
                              })
-      .def(py::pickle(&state_of, &from_state));
+      .def(py::pickle(&model_state, &model_from_state));
 }
 
 }  // namespace udv::python

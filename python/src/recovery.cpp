@@ -31,7 +31,7 @@ void check_pairs(const RecoveryFacts& r, const Indices& i, const Indices& j) {
 }
 
 // Values, standard deviations and whether the data determine them; NaN where there are none.
-py::tuple predict(Answer<double>& answer, const Indices& i, const Indices& j) {
+py::tuple predict_entries(Answer<double>& answer, const Indices& i, const Indices& j) {
   const Recovery& r = answer.result.recovery;
   check_pairs(r, i, j);
   const Entries none;
@@ -104,7 +104,7 @@ void bind_answer(py::module_& m, const char* name) {
       .def(py::pickle([](const A& a) { return py::bytes(to_bytes(a)); },
                       [](const py::bytes& b) { return answer_from_bytes<Scalar>(b); }));
   if constexpr (std::is_same_v<Scalar, double>)
-    type.def("predict", predict);
+    type.def("predict", predict_entries);
   else
     type.def("predict_values", predict_values<Scalar>);
 }

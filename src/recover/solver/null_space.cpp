@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/blas.hpp"
 #include "core/instantiate.hpp"
 #include "core/lapack.hpp"
 
@@ -48,6 +49,14 @@ class RestrictedModel final : public Linearization<Scalar> {
 template <typename Scalar>
 double real_trace(const Matrix<Scalar>& A, const Matrix<Scalar>& B) {
   return std::real(A.cwiseProduct(B.transpose()).sum());
+}
+
+// X^* Y, k x k.
+template <typename Scalar>
+Matrix<Scalar> inner(const ConstRows<Scalar>& X, const ConstRows<Scalar>& Y) {
+  RowMatrix<Scalar> product(X.cols(), Y.cols());
+  blas::multiply<Scalar>(blas::Form::kAdjoint, X, blas::Form::kPlain, Y, product);
+  return product;
 }
 
 }  // namespace
@@ -129,7 +138,7 @@ typename NullSpace<Scalar>::Side NullSpace<Scalar>::side(const RowMatrix<Scalar>
                                                          const RowMatrix<Scalar>& N, Index from,
                                                          Index size) const {
   const auto V = Z.middleRows(from, size), dV = N.middleRows(from, size);
-  return {V.adjoint() * V, dV.adjoint() * dV, V.adjoint() * dV};
+  return {inner<Scalar>(V, V), inner<Scalar>(dV, dV), inner<Scalar>(V, dV)};
 }
 
 // dX_i = N_i V^* + u_i N_V^*, |dX_i|^2 = N_i V^*V N_i^* + u_i N_V^*N_V u_i^* + 2 Re N_i V^*N_V
@@ -173,7 +182,7 @@ Matrix<double> NullSpace<Scalar>::inner_products(const std::vector<Draw>& draws)
   std::vector<RowMatrix<Scalar>> N;
   for (const Draw& draw : draws) N.push_back(without_open(draw.N.Z));
   const auto U = Z.topRows(p), V = Z.bottomRows(q);
-  const Matrix<Scalar> UU = U.adjoint() * U, VV = V.adjoint() * V;
+  const Matrix<Scalar> UU = inner<Scalar>(U, U), VV = inner<Scalar>(V, V);
   Matrix<double> products(m, m);
   for (Index a = 0; a < m; ++a)
     for (Index b = 0; b <= a; ++b) {
@@ -182,10 +191,11 @@ Matrix<double> NullSpace<Scalar>::inner_products(const std::vector<Draw>& draws)
       const auto Ub = N[static_cast<size_t>(b)].topRows(p),
                  Vb = N[static_cast<size_t>(b)].bottomRows(q);
       // <Ua V^* + U Va^*, Ub V^* + U Vb^*>
-      products(a, b) = products(b, a) = real_trace<Scalar>(Ua.adjoint() * Ub, VV) +
-                                        real_trace<Scalar>(UU, Vb.adjoint() * Va) +
-                                        real_trace<Scalar>(Ua.adjoint() * U, Vb.adjoint() * V) +
-                                        real_trace<Scalar>(U.adjoint() * Ub, V.adjoint() * Va);
+      products(a, b) = products(b, a) =
+          real_trace<Scalar>(inner<Scalar>(Ua, Ub), VV) +
+          real_trace<Scalar>(UU, inner<Scalar>(Vb, Va)) +
+          real_trace<Scalar>(inner<Scalar>(Ua, U), inner<Scalar>(Vb, V)) +
+          real_trace<Scalar>(inner<Scalar>(U, Ub), inner<Scalar>(V, Va));
     }
   return products;
 }
