@@ -71,9 +71,9 @@ std::map<std::int64_t, fs::path> numbered_parts(const fs::path& pattern) {
     std::int64_t number = -1;
     require<IoError>(parse_all(text, number) && number >= 0, pattern.string(), ": ", found,
                      " found, a whole number in the place of * expected");
-    require<IoError>(!parts.count(number), pattern.string(), ": part ", number, " is there twice, ",
-                     found, " and ", parts[number].filename().string());
-    parts[number] = file.path();
+    const auto [same, is_new] = parts.try_emplace(number, file.path());
+    require<IoError>(is_new, pattern.string(), ": part ", number, " is there twice, ", found,
+                     " and ", same->second.filename().string());
   }
   return parts;
 }

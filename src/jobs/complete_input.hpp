@@ -21,8 +21,15 @@ struct CompleteTask {
   std::vector<std::string> inputs;  ///< files of the entries, in full
   std::shared_ptr<const EarlierAnswer> earlier;
   bool spread = false;  ///< each of several processes has the entries of its own rows alone
+  /// Entries of each line, where rank 0 gets no entries back from the others.
+  std::vector<Index> row_entries, col_entries;
 
   std::string name() const { return names.file.empty() ? "entries" : names.file; }
+  /// Files are made of the entries, not of the answer alone.
+  bool needs_entries() const {
+    return data.test.size() > 0 || !data.pairs.empty() || !output.fill.empty() ||
+           output.recommend > 0;
+  }
   LineNames line_names() const { return {data.row_keys, data.col_keys, data.index_base}; }
 };
 

@@ -101,8 +101,9 @@ void add_fold_figures(Run& run, const CompleteTask& task, const Recovery& recove
 void add_weak_lines(Run& run, const CompleteTask& task, const Recovery& recovery) {
   if (recovery.stop_reason == StopReason::kInterrupted) return;
   const Entries& entries = task.data.entries;
-  std::vector<Index> rows(static_cast<std::size_t>(entries.rows)),
-      cols(static_cast<std::size_t>(entries.cols));
+  std::vector<Index> rows = task.row_entries, cols = task.col_entries;
+  rows.resize(static_cast<std::size_t>(entries.rows));
+  cols.resize(static_cast<std::size_t>(entries.cols));
   for (std::size_t t = 0; t < entries.value.size(); ++t) {
     ++rows[static_cast<std::size_t>(entries.row[t])];
     ++cols[static_cast<std::size_t>(entries.col[t])];

@@ -140,21 +140,40 @@ Entries part_of(const Entries& entries) {
           cut(entries.row), cut(entries.col), cut(entries.value)};
 }
 
+void count_lines(const Problem& problem, CompleteTask& task) {
+  const Entries own = entries_of(problem);
+  const auto count = [](const std::vector<std::int32_t>& lines, Index size) {
+    std::vector<Index> counts(static_cast<std::size_t>(size), 0);
+    for (const std::int32_t line : lines) ++counts[static_cast<std::size_t>(line)];
+    communicator().sum(counts.data(), size);
+    return counts;
+  };
+  task.row_entries = count(own.row, own.rows);
+  task.col_entries = count(own.col, own.cols);
+}
+
 // Each process keeps the entries of its own rows and columns while they are lent. Rank 0 gets all
-// of them back.
-Recovery solve_spread(Entries& entries, const CompleteOptions& options, const RecoverHooks& hooks) {
+// of them back where they are needed.
+Recovery solve_spread(CompleteTask& task, const CompleteOptions& options,
+                      const RecoverHooks& hooks) {
+  Entries& entries = task.data.entries;
   const Problem problem = spread_completion(entries);
   entries = {entries.rows, entries.cols, entries.symmetric, {}, {}, {}};
   Recovery recovery = recover(problem, options.method, hooks);
-  entries = entries_at_root(problem);
+  if (task.needs_entries() || !recovery.outliers.empty())
+    entries = entries_at_root(problem);
+  else
+    count_lines(problem, task);
   return recovery;
 }
 
-Recovery solve_lent(Entries& entries, const CompleteOptions& options, const RecoverHooks& hooks) {
+Recovery solve_lent(CompleteTask& task, const CompleteOptions& options, const RecoverHooks& hooks) {
+  Entries& entries = task.data.entries;
+  if (task.spread) return solve_spread(task, options, hooks);
   if (!can_be_lent(entries, options)) return solve_entries(entries, options, hooks);
   if (can_be_spread(entries.size(), entries.symmetric, false, options.method)) {
     entries = part_of(entries);
-    return solve_spread(entries, options, hooks);
+    return solve_spread(task, options, hooks);
   }
   Recovery recovery;
   with_lent(entries,
@@ -176,14 +195,12 @@ void check_entries(Entries& entries, const CompleteOptions& options, bool spread
 }
 
 CompletionAnswer solve_completion(Run& run, CompleteTask& task, const CompleteOptions& options) {
-  Entries& entries = task.data.entries;
   RecoverHooks hooks;
   static_cast<Hooks&>(hooks) = run.hooks(solve_total(options.method, run.session()));
   hooks.earlier = task.earlier;
   return run.compute(hooks, [&] {
-    if (options.folds > 0) return FoldedSolve(hooks, entries, options).run();
-    if (task.spread) return CompletionAnswer{solve_spread(entries, options, hooks), std::nullopt};
-    return CompletionAnswer{solve_lent(entries, options, hooks), std::nullopt};
+    if (options.folds > 0) return FoldedSolve(hooks, task.data.entries, options).run();
+    return CompletionAnswer{solve_lent(task, options, hooks), std::nullopt};
   });
 }
 

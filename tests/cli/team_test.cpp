@@ -154,6 +154,51 @@ TEST_F(TeamTest, EntriesAreSpreadWhileTheyAreRead) {
   }
 }
 
+TEST_F(TeamTest, NumberedPartsAreOneFile) {
+  const std::string text = triplets(90, 70, 2, 0.5, 0.2, 6);
+  const std::string header = text.substr(0, text.find('\n') + 1);
+  const size_t third = text.find('\n', text.size() / 3) + 1;
+  cli.write("data.csv", text);
+  cli.write("part-0.csv", text.substr(0, third));
+  cli.write("part-1.csv", header + text.substr(third));
+  const std::string options = " --quiet --report off --start bayes --out ";
+  ASSERT_EQ(run(0, 1, "complete data.csv" + options + "alone", kFewAreMany).code, 0);
+  const Outcome outcome = run(3, 1, "complete part-*.csv" + options + "out", kFewAreMany);
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(cli.text("out/U.npy"), cli.text("alone/U.npy"));
+}
+
+// The process with rank 1 of the job that works in this folder; 0: not there.
+pid_t rank_one_in(const std::filesystem::path& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != name.npos) continue;
+    std::error_code gone;
+    const auto place = std::filesystem::read_symlink(entry.path() / "cwd", gone);
+    const bool here = !gone && std::filesystem::equivalent(place, folder, gone);
+    const std::string variables = here ? file_text(entry.path() / "environ") : "";
+    if (variables.find("OMPI_COMM_WORLD_RANK=1") != variables.npos) return std::stoi(name);
+  }
+  return 0;
+}
+
+// A signal that nobody can catch ends one rank; mpirun ends the others.
+TEST_F(TeamTest, AKilledRankEndsTheJob) {
+  cli.write("data.csv", triplets(300, 200, 8, 0.3, 0, 12));
+  const auto job = start(3, 1, "complete data.csv --polish off --max-iterations 1000000 --out out",
+                         {"UDV_MPI_SMALLEST_WORK=0"});
+  pid_t victim = 0;
+  for (int look = 0; look < 3000 && victim == 0; ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (cli.exists("out")) victim = rank_one_in(cli.path("."));
+  }
+  ASSERT_GT(victim, 0);
+  kill(victim, SIGKILL);
+  const Outcome outcome = job->wait();
+  EXPECT_EQ(outcome.code, 137) << outcome;
+  EXPECT_NE(outcome.err.find("signal 9"), outcome.err.npos) << outcome;
+}
+
 TEST_F(TeamTest, PartsOfAFileWithRepeatsAreReadAsAWhole) {
   const std::string text = triplets(90, 70, 2, 0.5, 0.2, 6);
   const size_t begin = text.find('\n') + 1;

@@ -328,9 +328,13 @@ StackedFactors<double> BayesFit<Real>::directions(Index count, std::uint64_t see
   for (Index c = 0; c < count; ++c) {
     // The best length of this direction alone, sum z u v / sum (u v)^2, but no more than a matrix
     // whose entries are sampled evenly would have.
-    const double norm = sum_by_rows(*op_, [&](Index i, Index j, Index, double& sum) {
-      sum += std::pow(t.U(i, c) * t.V(j, c), 2);
-    });
+    double norm = 0;
+    if (op_->num_measurements() < many_entries())
+      op_->visit_entries([&](Index i, Index j) { norm += std::pow(t.U(i, c) * t.V(j, c), 2); });
+    else
+      norm = sum_by_rows(*op_, [&](Index i, Index j, Index, double& sum) {
+        sum += std::pow(t.U(i, c) * t.V(j, c), 2);
+      });
     const double length = std::sqrt(std::min(t.d(c) / std::max(norm, 1e-300), t.d(c) * all));
     t.U.col(c) *= length * balance;
     t.V.col(c) *= length / balance;
