@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // UDVLinear beside two plain Linears, and whole trainings; needs LibTorch, Eigen and OpenBLAS
-// alone. usage: bench_deep modules cpu|cuda
+// alone.
+// usage: bench_deep modules cpu|cuda
+//        bench_deep processes cpu|cuda     the built-in network on planted pictures, in the
+//                                          processes of RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT
 //        bench_deep train KEY=VALUE...     data=FOLDER (CIFAR-10) backbone=FILE variant=UDV
 //        epochs=5
 //                                          batch=512 lr=0 (auto) backbone_lr=1e-4 device=cuda
@@ -20,7 +23,9 @@
 
 #include "arguments.hpp"
 #include "core/require.hpp"
+#include "udv/core/random.hpp"
 #include "udv/deep/finetune.hpp"
+#include "udv/deep/processes.hpp"
 #include "udv/deep/udv_linear.hpp"
 #include "udv/net/head.hpp"
 #include "udv/net/prune_curve.hpp"
@@ -53,6 +58,17 @@ double milliseconds(const torch::Device& device, const std::function<void()>& ac
   }
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
+}
+
+// Milliseconds until the work of one call is handed to the device.
+double launch_milliseconds(const torch::Device& device, const std::function<void()>& action) {
+  constexpr int kCalls = 20;  // less than what the device's queue takes
+  wait(device);
+  const double begin = now();
+  for (int i = 0; i < kCalls; ++i) action();
+  const double took = now() - begin;
+  wait(device);
+  return 1e3 * took / kCalls;
 }
 
 struct Size {
@@ -105,6 +121,8 @@ void compare(const torch::Device& device, const Size& s, torch::Dtype weights, t
     all[4].push_back(milliseconds(
         device, [&] { projector.project(); }, calls, 3));
   }
+  const double launch_plain = launch_milliseconds(device, plain),
+               launch_ours = launch_milliseconds(device, step);
   for (auto& times : all) std::sort(times.begin(), times.end());
   const auto median = [&](int k) { return all[static_cast<size_t>(k)][2]; };
   std::printf(
@@ -112,11 +130,11 @@ void compare(const torch::Device& device, const Size& s, torch::Dtype weights, t
       "\"weights\": \"%s\", \"type\": \"%s\", \"two_linears_ms\": %.4f, "
       "\"with_a_multiplication_ms\": %.4f, \"udv_linear_ms\": %.4f, "
       "\"udv_linear_and_projection_ms\": %.4f, \"projection_ms\": %.4f, \"ratio\": %.4f, "
-      "\"projection_share\": %.4f}\n",
+      "\"projection_share\": %.4f, \"launch_two_linears_ms\": %.4f, \"launch_all_ms\": %.4f}\n",
       device.is_cuda() ? "cuda" : "cpu", static_cast<long>(s.inputs), static_cast<long>(s.width),
       static_cast<long>(s.outputs), static_cast<long>(s.batch), c10::toString(weights),
       c10::toString(type), median(0), median(1), median(2), median(3), median(4),
-      median(3) / median(0), median(4) / median(3));
+      median(3) / median(0), median(4) / median(3), launch_plain, launch_ours);
   std::fflush(stdout);
 }
 
@@ -375,11 +393,56 @@ struct Runner {
   std::string epochs;
 };
 
+// ---- several processes
+
+// Pictures of noise whose mean brightness tells the class.
+ImageSet planted_pictures(Index count, Index side, std::uint64_t seed) {
+  ImageSet set{count, 3, side, side, "", {}, 10};
+  Random random(seed);
+  for (Index i = 0; i < count; ++i) {
+    set.labels.push_back(static_cast<std::int32_t>(i % set.classes));
+    for (Index p = 0; p < set.pixels(); ++p)
+      set.bytes += static_cast<char>(random.below(64) + 18 * (i % set.classes));
+  }
+  return set;
+}
+
+void processes(const std::string& device) {
+  const ImageData data{planted_pictures(1000, 32, 1), planted_pictures(500, 32, 2), {}};
+  FinetuneOptions options;
+  options.training.epochs = 3;
+  options.training.batch = 128;
+  options.training.optimizer = "adam";  // differences of rounding stay small
+  options.placement.device = device;
+  options.placement.precision = "single";
+  options.placement.processes = Processes::from_environment(60);
+  // NCCL with itself, where there is one GPU.
+  if (!options.placement.processes && device == "cuda") {
+    ProcessPlace place;
+    place.address = "127.0.0.1";
+    place.port = 29511;
+    options.placement.processes = std::make_shared<Processes>(place, 60);
+  }
+  const auto& all = options.placement.processes;
+  const FinetuneResult result = Finetuner(options, data).train({});
+  if (all && !all->first()) return;
+  std::printf("{\"processes\": %d, \"device\": \"%s\", \"images_per_second\": %.0f",
+              all ? all->size() : 0, device.c_str(), result.images_per_second);
+  for (const net::EpochRecord& r : result.training.history)
+    std::printf(", \"loss %ld\": %.6f", static_cast<long>(r.epoch), r.train_loss);
+  std::printf(", \"test_loss\": %.6f}\n", result.training.history.back().test_loss);
+}
+
 int run(int argc, char** argv) {
-  require(argc >= 2, "usage: bench_deep modules cpu|cuda, bench_deep train|frozen KEY=VALUE...");
+  require(argc >= 2,
+          "usage: bench_deep modules|processes cpu|cuda, bench_deep train|frozen KEY=VALUE...");
   const std::string what = argv[1];
   if (what == "modules") {
     modules(argc > 2 ? argv[2] : "cpu");
+    return 0;
+  }
+  if (what == "processes") {
+    processes(argc > 2 ? argv[2] : "cpu");
     return 0;
   }
   Runner runner(Arguments(argc, argv, 2));

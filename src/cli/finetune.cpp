@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/processes.hpp"
 #include "udv/core/text.hpp"
 #include "udv/deep/finetune_job.hpp"
 #include "udv/net/head.hpp"
@@ -42,9 +43,10 @@ void print_summary(const jobs::FinetuneJobOptions& options, const jobs::Finetune
   print_fact("results", result.folder.string());
 }
 
-ExitCode run_finetune(const jobs::FinetuneInput& input, const jobs::FinetuneJobOptions& options,
-                      Terminal& terminal) {
+ExitCode finetune_in_process(const jobs::FinetuneInput& input,
+                             const jobs::FinetuneJobOptions& options, Terminal& terminal) {
   const jobs::FinetuneJobResult result = jobs::finetune(input, options, terminal.session());
+  if (terminal.silent()) return terminal.exit_code(result.outcome, result.folder);
   if (options.evaluate) {
     print_fact("test loss", fmt::format("{:.6g}", result.test_loss));
     print_fact("test accuracy", fmt::format("{:.4f}", result.test_accuracy));
@@ -55,6 +57,16 @@ ExitCode run_finetune(const jobs::FinetuneInput& input, const jobs::FinetuneJobO
     if (!terminal.quiet()) print_summary(options, result);
   }
   return terminal.exit_code(result.outcome, result.folder);
+}
+
+ExitCode run_finetune(const jobs::FinetuneInput& input, const jobs::FinetuneJobOptions& given,
+                      Terminal& terminal) {
+  return run_in_processes(terminal, given.tuning.placement.process_timeout,
+                          [&](const std::shared_ptr<deep::Processes>& processes) {
+                            jobs::FinetuneJobOptions options = given;
+                            options.tuning.placement.processes = processes;
+                            return finetune_in_process(input, options, terminal);
+                          });
 }
 
 }  // namespace

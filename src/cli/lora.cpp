@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/commands.hpp"
+#include "cli/processes.hpp"
 #include "udv/core/text.hpp"
 #include "udv/deep/lora_job.hpp"
 #include "udv/report/terminal.hpp"
@@ -70,9 +71,10 @@ void print_loss(const jobs::LoraJobResult& result) {
   print_fact("perplexity", fmt::format("{:.9g}", std::exp(*result.loss)));
 }
 
-ExitCode run_lora(const jobs::LoraInput& input, const jobs::LoraJobOptions& options,
-                  Terminal& terminal) {
+ExitCode lora_in_process(const jobs::LoraInput& input, const jobs::LoraJobOptions& options,
+                         Terminal& terminal) {
   const jobs::LoraJobResult result = jobs::lora(input, options, terminal.session());
+  if (terminal.silent()) return terminal.exit_code(result.outcome, result.folder);
   if (!terminal.quiet() && !options.export_base.empty())
     print_fact("model", "written to " + options.export_base);
   if (!terminal.quiet() && !result.exported.empty())
@@ -83,6 +85,16 @@ ExitCode run_lora(const jobs::LoraInput& input, const jobs::LoraJobOptions& opti
     if (!terminal.quiet()) print_trainings(input, options, result);
   }
   return terminal.exit_code(result.outcome, result.folder);
+}
+
+ExitCode run_lora(const jobs::LoraInput& given, const jobs::LoraJobOptions& options,
+                  Terminal& terminal) {
+  return run_in_processes(terminal, given.model.placement.process_timeout,
+                          [&](const std::shared_ptr<deep::Processes>& processes) {
+                            jobs::LoraInput input = given;
+                            input.model.placement.processes = processes;
+                            return lora_in_process(input, options, terminal);
+                          });
 }
 
 }  // namespace

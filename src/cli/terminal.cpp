@@ -33,6 +33,10 @@ void print_fact(const std::string& name, const std::string& value) {
   fmt::print("  {:<14} {}\n", name, value);
 }
 
+void Terminal::be_silent() {
+  silent_ = options_.quiet = true;
+}
+
 Terminal::Terminal(std::string command, const TerminalOptions& options, jobs::RunOptions run)
     : command_(std::move(command)),
       options_(options),
@@ -48,6 +52,7 @@ void Terminal::leave_report(const std::filesystem::path& folder) const {
 ExitCode Terminal::exit_code(jobs::Outcome outcome, const std::filesystem::path& folder) const {
   if (outcome == jobs::Outcome::kDone) return kDone;
   if (outcome == jobs::Outcome::kLimited) return kNotConverged;
+  if (silent_) return kInterrupted;
   const std::string hint =
       folder.empty() ? ""
                      : "; resume with the same command and --out " + folder.string() + " --resume";
@@ -69,7 +74,7 @@ void Terminal::end() {
 }
 
 void Terminal::warning(const std::string& text) {
-  warn(text);
+  if (!silent_) warn(text);
 }
 
 void Terminal::notice(const std::string& text) {

@@ -33,6 +33,9 @@ class Terminal : public jobs::Listener {
 
   jobs::Session& session() { return session_; }
   bool quiet() const { return options_.quiet; }
+  /// From now on another process does the talking: nothing is printed, not even warnings.
+  void be_silent();
+  bool silent() const { return silent_; }
 
   /// report.html in the folder of a run, unless it is not wanted.
   void leave_report(const std::filesystem::path& folder) const;
@@ -49,6 +52,7 @@ class Terminal : public jobs::Listener {
  private:
   std::string command_;
   TerminalOptions options_;
+  bool silent_ = false;
   jobs::Session session_;
   std::optional<ProgressBar> bar_;
 };

@@ -33,7 +33,10 @@ void put_blocks(ChainImpl& network, const FinetuneOptions& options) {
 class BuiltInNetwork : public FeatureNetwork {
  public:
   BuiltInNetwork(const FinetuneOptions& options, Index channels, const DeviceAndType& where)
-      : channels_(channels), where_(where), network_(small_network(channels)) {
+      : channels_(channels),
+        where_(where),
+        processes_(options.placement.processes),
+        network_(small_network(channels)) {
     put_blocks(*network_, options);
     move();
   }
@@ -44,6 +47,7 @@ class BuiltInNetwork : public FeatureNetwork {
   void set_training(bool on) override { network_->train(on); }
   Index channels() const override { return channels_; }
   Index num_features() const override { return kFeatures; }
+  bool normalises_together() const override { return processes_ != nullptr; }
 
   std::vector<std::shared_ptr<UDVLinearImpl>> udv_modules() const override {
     std::vector<std::shared_ptr<UDVLinearImpl>> all;
@@ -63,6 +67,8 @@ class BuiltInNetwork : public FeatureNetwork {
   // Convolutions and dense layers have half precision where the type asks for it.
   void move() {
     network_->to(where_.device);
+    for (const auto& part : network_->modules())
+      if (auto* const norm = dynamic_cast<NormImpl*>(part.get())) norm->processes = processes_;
     if (where_.type == torch::kFloat32) return;
     for (const auto& part : network_->modules())
       if (dynamic_cast<ConvolutionImpl*>(part.get()) || dynamic_cast<DenseImpl*>(part.get()))
@@ -71,6 +77,7 @@ class BuiltInNetwork : public FeatureNetwork {
 
   Index channels_;
   DeviceAndType where_;
+  std::shared_ptr<Processes> processes_;
   std::shared_ptr<ChainImpl> network_;
 };
 

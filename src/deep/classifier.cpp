@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/require.hpp"
+#include "deep/process_group.hpp"
 #include "deep/runtime.hpp"
 #include "udv/net/initialise.hpp"
 
@@ -17,7 +18,7 @@ constexpr Index kEvaluationBatch = 256;
 constexpr Index kCropShare = 8;  // pictures move by up to this part of their height
 
 DeviceAndType device_and_type(const FinetuneOptions& options) {
-  const torch::Device device = device_named(options.placement.device);
+  const torch::Device device = device_of(options.placement);
   return {device, type_named(options.placement.precision, device)};
 }
 
@@ -84,6 +85,18 @@ Tensor Classifier::features(const ImageSet& set, Index first, Index count) const
     pieces.push_back(
         network_->forward(batches.plain(at, std::min(first + count, at + kEvaluationBatch))));
   return torch::cat(pieces);
+}
+
+Tensor Classifier::test_features() const {
+  const Index count = data_.test.count;
+  Processes* const all = processes();
+  if (all == nullptr) return features(data_.test, 0, count);
+  const auto [begin, end] = all->share(0, count);
+  const Tensor part =
+      begin < end ? features(data_.test, begin, end - begin)
+                  : torch::zeros({0, network_->num_features()},
+                                 torch::TensorOptions(torch::kFloat32).device(where_.device));
+  return gather_rows(*all, part, count);
 }
 
 net::Score Classifier::score(const Tensor& seen) const {

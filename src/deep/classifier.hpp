@@ -15,6 +15,8 @@ class Classifier {
 
   const FinetuneOptions& options() const { return options_; }  ///< sizes as they were found to be
   const torch::Device& device() const { return where_.device; }
+  /// That train together; nullptr: this one alone.
+  Processes* processes() const { return options_.placement.processes.get(); }
   FeatureNetwork& network() const { return *network_; }
   const std::shared_ptr<UDVLinearImpl>& head() const { return head_; }
   ImageBatches& training() const { return *training_; }
@@ -28,7 +30,8 @@ class Classifier {
 
   /// Features of pictures first .. first + count - 1, without augmentation.
   torch::Tensor features(const ImageSet& set, Index first, Index count) const;
-  torch::Tensor test_features() const { return features(data_.test, 0, data_.test.count); }
+  /// Of the test part; every process computes its share.
+  torch::Tensor test_features() const;
   /// Mean loss and accuracy of the head on features of the test part.
   net::Score score(const torch::Tensor& test_features) const;
   /// The test part as the head sees it.

@@ -34,6 +34,8 @@ class FeatureNetwork {
   virtual Index channels() const = 0;
   virtual Index num_features() const = 0;
 
+  /// Batch normalisations see the pictures of all processes.
+  virtual bool normalises_together() const { return false; }
   virtual std::vector<std::shared_ptr<UDVLinearImpl>> udv_modules() const { return {}; }
   virtual std::vector<BlockInfo> blocks() const { return {}; }
   /// Names and shapes with these values of the parameters; a backbone gives none.

@@ -127,6 +127,7 @@ FinetuneResult Finetuner::train(const FinetuneHooks& hooks) {
   return guarded("finetune", [&] {
     parts_->learner = std::make_unique<Learner>(classifier);
     if (hooks.resume.empty()) parts_->learner->start();
+    parts_->learner->take_state_of_first();
     return run_finetuning(classifier, *parts_->learner, hooks);
   });
 }

@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <cstring>
 
 #include "core/hash.hpp"
 #include "core/require.hpp"
 #include "deep/progress.hpp"
+#include "deep/shared_session.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 
@@ -47,8 +48,9 @@ FeatureCache::FeatureCache(std::string folder, const deep::FinetuneOptions& opti
     : folder_(std::move(folder)),
       options_(options),
       session_(session),
+      processes_(options.placement.processes),
       backbone_hash_(file_hash(options.backbone)) {
-  io::make_folder(folder_);
+  if (!processes_ || processes_->first()) io::make_folder(folder_);
 }
 
 // Which backbone made features of which pictures at which size.
@@ -64,29 +66,73 @@ fs::path FeatureCache::piece_path(const std::string& key, Index number) const {
   return folder_ / fmt::format("{}-{:05}.npy", key, number);
 }
 
-RowMatrix<float> FeatureCache::piece(const fs::path& path, deep::Finetuner& tuner,
-                                     const deep::ImageSet& set, Index begin, Index count) const {
-  if (fs::exists(path)) return read_piece(path, count, tuner.num_features());
-  RowMatrix<float> features = tuner.features(set, begin, count);
+// By what the first process has.
+std::vector<Index> FeatureCache::missing_pieces(const std::string& key, Index count) const {
+  std::string there;
+  for (Index number = 0; number < count; ++number)
+    there += fs::exists(piece_path(key, number)) ? '1' : '0';
+  if (processes_) there = processes_->from_first(there);
+  std::vector<Index> missing;
+  for (Index number = 0; number < count; ++number)
+    if (there[static_cast<size_t>(number)] == '0') missing.push_back(number);
+  return missing;
+}
+
+RowMatrix<float> FeatureCache::compute(deep::Finetuner& tuner, const deep::ImageSet& set,
+                                       Index number) const {
+  const Index begin = number * kPiece;
+  RowMatrix<float> features = tuner.features(set, begin, std::min(kPiece, set.count - begin));
   require<IoError>(features.allFinite(), options_.backbone, ": a feature is not finite");
-  io::write_npy(path, features);
   return features;
+}
+
+// One piece for each process; the last round may have less.
+void FeatureCache::compute_round(deep::Finetuner& tuner, const deep::ImageSet& set,
+                                 const std::string& key, const std::vector<Index>& numbers) const {
+  if (!processes_)
+    return io::write_npy(piece_path(key, numbers[0]), compute(tuner, set, numbers[0]));
+  const auto rank = static_cast<size_t>(processes_->rank());
+  std::string own;
+  processes_->together([&] {
+    if (rank >= numbers.size()) return;
+    const RowMatrix<float> features = compute(tuner, set, numbers[rank]);
+    own.assign(reinterpret_cast<const char*>(features.data()),
+               static_cast<size_t>(features.size()) * sizeof(float));
+  });
+  const std::vector<std::string> all = processes_->gather(own);
+  if (!processes_->first()) return;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const Index rows = std::min(kPiece, set.count - numbers[i] * kPiece);
+    RowMatrix<float> features(rows, tuner.num_features());
+    std::memcpy(features.data(), all[i].data(), all[i].size());
+    io::write_npy(piece_path(key, numbers[i]), features);
+  }
 }
 
 std::optional<net::Dataset<float>> FeatureCache::features(deep::Finetuner& tuner,
                                                           const deep::ImageSet& set) {
   const std::string key = key_of(set);
-  net::Dataset<float> result = empty_dataset(set, tuner.num_features());
+  const Index count = (set.count + kPiece - 1) / kPiece, width = tuner.num_features();
+  const std::vector<Index> missing = missing_pieces(key, count);
+  const size_t at_a_time = processes_ ? static_cast<size_t>(processes_->size()) : 1;
   Progress progress(session_, {set.count}, {"images", "features", "width"});
-  for (Index begin = 0; begin < set.count; begin += kPiece) {
-    if (session_.interrupted()) return std::nullopt;
-    const Index count = std::min(kPiece, set.count - begin);
-    result.X.middleRows(begin, count) =
-        piece(piece_path(key, begin / kPiece), tuner, set, begin, count);
+  for (size_t at = 0; at < missing.size(); at += at_a_time) {
+    if (interrupted(session_, processes_)) return std::nullopt;
+    const size_t end = std::min(missing.size(), at + at_a_time);
+    compute_round(tuner, set, key,
+                  {missing.begin() + static_cast<std::ptrdiff_t>(at),
+                   missing.begin() + static_cast<std::ptrdiff_t>(end)});
     IterationRecord record;
-    record.iteration = begin + count;
-    record.rank = tuner.num_features();
+    record.iteration =
+        std::min(set.count, set.count - kPiece * static_cast<Index>(missing.size() - end));
+    record.rank = width;
     progress.show(record);
+  }
+  net::Dataset<float> result = empty_dataset(set, width);
+  if (processes_ && !processes_->first()) return result;
+  for (Index number = 0; number < count; ++number) {
+    const Index begin = number * kPiece, rows = std::min(kPiece, set.count - begin);
+    result.X.middleRows(begin, rows) = read_piece(piece_path(key, number), rows, width);
   }
   return result;
 }

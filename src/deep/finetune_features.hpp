@@ -5,6 +5,7 @@
 #include <string>
 
 #include "udv/deep/finetune.hpp"
+#include "udv/deep/processes.hpp"
 #include "udv/jobs/session.hpp"
 
 namespace udv::jobs {
@@ -13,7 +14,8 @@ namespace udv::jobs {
 std::uint64_t file_hash(const std::string& path);
 
 /// The features that a frozen backbone makes of pictures, in pieces that are kept in a folder and
-/// not computed again. Nothing where the session is interrupted.
+/// not computed again. Several processes each compute some pieces; the first one keeps them and has
+/// the result. Nothing where the session is interrupted.
 class FeatureCache {
  public:
   FeatureCache(std::string folder, const deep::FinetuneOptions& options, Session& session);
@@ -22,13 +24,16 @@ class FeatureCache {
 
  private:
   std::filesystem::path piece_path(const std::string& key, Index number) const;
-  RowMatrix<float> piece(const std::filesystem::path& path, deep::Finetuner& tuner,
-                         const deep::ImageSet& set, Index begin, Index count) const;
+  std::vector<Index> missing_pieces(const std::string& key, Index count) const;
+  RowMatrix<float> compute(deep::Finetuner& tuner, const deep::ImageSet& set, Index number) const;
+  void compute_round(deep::Finetuner& tuner, const deep::ImageSet& set, const std::string& key,
+                     const std::vector<Index>& numbers) const;
   std::string key_of(const deep::ImageSet& set) const;
 
   std::filesystem::path folder_;
   const deep::FinetuneOptions& options_;
   Session& session_;
+  std::shared_ptr<deep::Processes> processes_;
   std::uint64_t backbone_hash_;
 };
 

@@ -8,6 +8,7 @@
 #include "core/require.hpp"
 #include "deep/epoch_tables.hpp"
 #include "deep/finetune_features.hpp"
+#include "deep/shared_session.hpp"
 #include "jobs/training_files.hpp"
 #include "udv/net/files/network_file.hpp"
 #include "udv/net/head.hpp"
@@ -109,6 +110,7 @@ class FinetuneJob {
         options_(std::move(options)),
         data_(data),
         session_(session),
+        processes_(options_.tuning.placement.processes),
         tuner_(options_.tuning, data) {
     load_run(options_, tuner_);
   }
@@ -122,19 +124,22 @@ class FinetuneJob {
   }
 
   FinetuneJobResult train() {
-    if (options_.tuning.frozen() && !make_features()) {
+    const bool frozen = options_.tuning.frozen();
+    if (frozen && !make_features()) {
       FinetuneJobResult stopped = facts();
       stopped.outcome = Outcome::kInterrupted;
       stopped.stop = TrainStop::kInterrupted;
       stopped.folder = session_.options().out;
       return stopped;
     }
+    if (frozen && processes_ && !processes_->first()) return facts();  // the head learns alone
     OptionTable table;
     describe(table, input_);
     describe(table, options_);
     Run run(session_, "finetune", table.config(),
             message(table.fingerprint(), "; bytes of the pictures ", data_.content_hash(),
                     "; bytes of the backbone ", file_hash(options_.tuning.backbone)));
+    if (processes_) run.info().config["processes"] = static_cast<std::int64_t>(processes_->size());
     if (run.has_folder()) tables_.emplace(run.folder(), options_, session_.options().resume);
     const deep::FinetuneResult trained = features_ ? train_head(run) : train_all(run);
     run.stop_watching();
@@ -158,6 +163,7 @@ class FinetuneJob {
     auto test = cache.features(tuner_, data_.test);
     if (!test) return false;
     features_ = Features{std::move(*training), std::move(*test)};
+    if (processes_ && !processes_->first()) return true;  // it has none
     net::check_run(input_.data.empty() ? "finetune" : input_.data, features_->training,
                    features_->test, head_options());
     return true;
@@ -174,7 +180,8 @@ class FinetuneJob {
 
   deep::FinetuneResult train_all(Run& run) {
     const deep::FinetuneHooks hooks{
-        run.hooks(
+        shared_hooks(
+            run, processes_,
             {options_.tuning.training.epochs * data_.training.count, session_.options().time_limit},
             {"images", "loss", "width"}),
         [this](const auto& record, const auto& head, const auto& test) {
@@ -256,6 +263,7 @@ class FinetuneJob {
   FinetuneJobOptions options_;
   const deep::ImageData& data_;
   Session& session_;
+  std::shared_ptr<deep::Processes> processes_;  // nullptr: this one alone
   deep::Finetuner tuner_;
   std::optional<Features> features_;
   std::optional<EpochTables> tables_;
@@ -265,8 +273,13 @@ FinetuneJobResult run_job(FinetuneInput input, const deep::ImageData& data,
                           FinetuneJobOptions options, Session& session) {
   options.tuning.training.seed = session.seed();
   const bool evaluate = options.evaluate;
-  FinetuneJob job(std::move(input), data, std::move(options), session);
-  return evaluate ? job.evaluate() : job.train();
+  const std::shared_ptr<deep::Processes> processes = options.tuning.placement.processes;
+  SharedSession shared(session, processes);
+  std::optional<FinetuneJob> job;
+  together(processes,
+           [&] { job.emplace(std::move(input), data, std::move(options), shared.session()); });
+  check_same_input(processes, "pictures", data.content_hash());
+  return evaluate ? job->evaluate() : job->train();
 }
 
 }  // namespace
@@ -302,8 +315,19 @@ void describe(OptionTable& table, FinetuneJobOptions& options) {
 FinetuneJobResult finetune(const FinetuneInput& input, const FinetuneJobOptions& given,
                            Session& session) {
   const FinetuneJobOptions options = with_own_backbone(given);
-  options.tuning.validate();
-  return run_job(input, read_pictures(input, options), options, session);
+  const std::shared_ptr<deep::Processes>& processes = options.tuning.placement.processes;
+  FinetuneInput same_input = input;
+  FinetuneJobOptions same = options;
+  OptionTable table;
+  describe(table, same_input);
+  describe(table, same);
+  check_processes(processes, table, options.tuning.training.batch);
+  deep::ImageData data;
+  together(processes, [&] {
+    options.tuning.validate();
+    data = read_pictures(input, options);
+  });
+  return run_job(input, data, options, session);
 }
 
 FinetuneJobResult finetune(const deep::ImageData& data, const FinetuneJobOptions& options,

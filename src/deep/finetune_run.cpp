@@ -39,7 +39,7 @@ class Run {
         options_(classifier.options().training),
         size_(classifier.training().size()),
         batches_((size_ + options_.batch - 1) / options_.batch),
-        clock_(hooks.observer, classifier.device()),
+        clock_(hooks.observer, classifier.device(), classifier.processes()),
         loss_sum_(
             torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(classifier.device()))) {}
 
@@ -117,6 +117,7 @@ class Run {
     state_.batch = 0;
     loss_sum_.zero_();
     if (!std::isfinite(score.loss)) stop_ = TrainStop::kDiverged;
+    clock_.agree(stop_);
     if (hooks_.epoch && stop_ == TrainStop::kDone)
       hooks_.epoch(record, head, classifier_.test_dataset(seen));
     if (stop_ == TrainStop::kDone && state_.epoch < options_.epochs && saves_.due_at_point())

@@ -65,9 +65,22 @@ __global__ void scale_columns(const From* V, const From* w, To* Y, std::int64_t 
   }
 }
 
+// The last block of a tile of columns to come here adds what all of them have left, in the order of
+// the rows. True in every thread of it.
+__device__ bool is_last_of_tile(unsigned* counters) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0 && threadIdx.y == 0)  // the counter is 0 again after the last one
+    last = atomicInc(counters + blockIdx.x, gridDim.y - 1) == gridDim.y - 1;
+  __syncthreads();
+  return last;
+}
+
 template <typename From, typename To, int N>
 __global__ void scale_columns_backward(const To* G, const From* V, const From* w, From* dV,
-                                       float* partial, std::int64_t rows, std::int64_t cols) {
+                                       From* dw, float* partial, unsigned* counters,
+                                       std::int64_t rows, std::int64_t cols) {
   __shared__ float sums[kRows][kLanes * N + 1];
   const std::int64_t j = (static_cast<std::int64_t>(blockIdx.x) * kLanes + threadIdx.x) * N;
   const std::int64_t begin = static_cast<std::int64_t>(blockIdx.y) * kRowsPerBlock + threadIdx.y;
@@ -100,21 +113,14 @@ __global__ void scale_columns_backward(const To* G, const From* V, const From* w
     for (int r = 0; r < kRows; ++r) total += sums[r][c];
     partial[blockIdx.y * cols + first + c] = total;
   }
-}
-
-// dw = the column sums of partial; a tile of 32 columns, 8 threads to a column.
-template <typename T>
-__global__ void add_partials(const float* partial, std::int64_t count, std::int64_t cols, T* dw) {
-  __shared__ float sums[kRows][kLanes];
-  const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * kLanes + threadIdx.x;
-  float sum = 0;
-  if (j < cols)
-    for (std::int64_t k = threadIdx.y; k < count; k += kRows) sum += partial[k * cols + j];
-  sums[threadIdx.y][threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y > 0 || j >= cols) return;
-  for (int r = 1; r < kRows; ++r) sum += sums[r][threadIdx.x];
-  dw[j] = static_cast<T>(sum);
+  if (!is_last_of_tile(counters)) return;
+  for (int c = threadIdx.y * kLanes + threadIdx.x; c < kLanes * N && first + c < cols;
+       c += kThreads) {
+    float total = 0;
+#pragma unroll 16
+    for (unsigned k = 0; k < gridDim.y; ++k) total += __ldcg(partial + k * cols + first + c);
+    dw[first + c] = static_cast<From>(total);
+  }
 }
 
 // The sum over all threads of a block, in every one of them.
@@ -145,9 +151,19 @@ __global__ void add_squares(const T* memory, const Piece* pieces, float* squares
   if (threadIdx.x == 0) squares[blockIdx.x] = sum;
 }
 
+// max(w, 0); what is no number stays.
 template <typename T>
-__global__ void divide_by_norms(T* memory, const Piece* pieces, const float* squares) {
+__device__ void cut_negative(T* numbers, std::int64_t count, std::int64_t block) {
+  const std::int64_t begin = block * kPiece, end = min(count, begin + kPiece);
+  for (std::int64_t k = begin + threadIdx.x; k < end; k += kThreads)
+    if (static_cast<float>(numbers[k]) < 0) numbers[k] = static_cast<T>(0.0F);
+}
+
+template <typename T>
+__global__ void divide_by_norms(T* memory, const Piece* pieces, const float* squares,
+                                std::int64_t num_pieces, T* nonnegative, std::int64_t count) {
   constexpr int N = 16 / sizeof(T);
+  if (blockIdx.x >= num_pieces) return cut_negative(nonnegative, count, blockIdx.x - num_pieces);
   const Piece piece = pieces[blockIdx.x];
   float sum = 0;
   for (std::int64_t k = threadIdx.x; k < piece.pieces; k += kThreads)
@@ -181,15 +197,20 @@ std::int64_t num_partials(std::int64_t rows) {
   return (rows + kRowsPerBlock - 1) / kRowsPerBlock;
 }
 
+std::int64_t num_counters(std::int64_t cols) {
+  return (cols + kLanes - 1) / kLanes;
+}
+
 void run(const ScaleColumns& t, void* stream) {
   with_types(t.from, t.to, [&](auto from, auto to) {
     using From = decltype(from);
     using To = decltype(to);
     const auto launch = [&]<int N>() {
       const dim3 grid(blocks_for(t.cols, kLanes * N), blocks_for(t.rows, kRowsPerBlock));
-      scale_columns<From, To, N><<<grid, dim3(kLanes, kRows), 0, static_cast<cudaStream_t>(stream)>>>(
-          static_cast<const From*>(t.V), static_cast<const From*>(t.w), static_cast<To*>(t.Y),
-          t.rows, t.cols);
+      scale_columns<From, To, N>
+          <<<grid, dim3(kLanes, kRows), 0, static_cast<cudaStream_t>(stream)>>>(
+              static_cast<const From*>(t.V), static_cast<const From*>(t.w), static_cast<To*>(t.Y),
+              t.rows, t.cols);
     };
     const bool wide = t.cols % kWide == 0 && aligned(t.V) && aligned(t.w) && aligned(t.Y);
     wide ? launch.template operator()<kWide>() : launch.template operator()<1>();
@@ -205,14 +226,13 @@ void run(const ScaleColumnsBackward& t, void* stream) {
     const auto launch = [&]<int N>() {
       const dim3 grid(blocks_for(t.cols, kLanes * N), blocks_for(t.rows, kRowsPerBlock));
       scale_columns_backward<From, To, N><<<grid, dim3(kLanes, kRows), 0, on>>>(
-          static_cast<const To*>(t.G), static_cast<const From*>(t.V),
-          static_cast<const From*>(t.w), static_cast<From*>(t.dV), t.partial, t.rows, t.cols);
+          static_cast<const To*>(t.G), static_cast<const From*>(t.V), static_cast<const From*>(t.w),
+          static_cast<From*>(t.dV), static_cast<From*>(t.dw), t.partial, t.counters, t.rows,
+          t.cols);
     };
     const bool wide =
         t.cols % kWide == 0 && aligned(t.G) && aligned(t.V) && aligned(t.w) && aligned(t.dV);
     wide ? launch.template operator()<kWide>() : launch.template operator()<1>();
-    add_partials<<<blocks_for(t.cols, kLanes), dim3(kLanes, kRows), 0, on>>>(
-        t.partial, num_partials(t.rows), t.cols, static_cast<From*>(t.dw));
   });
   check_launch();
 }
@@ -223,7 +243,9 @@ void run(const ProjectBalls& t, void* stream) {
   with_type(t.type, [&](auto type) {
     using T = decltype(type);
     add_squares<<<grid, kThreads, 0, on>>>(static_cast<const T*>(t.memory), t.pieces, t.squares);
-    divide_by_norms<<<grid, kThreads, 0, on>>>(static_cast<T*>(t.memory), t.pieces, t.squares);
+    divide_by_norms<<<grid + blocks_for(t.num_nonnegative, kPiece), kThreads, 0, on>>>(
+        static_cast<T*>(t.memory), t.pieces, t.squares, t.num_pieces,
+        static_cast<T*>(t.nonnegative), t.num_nonnegative);
   });
   check_launch();
 }

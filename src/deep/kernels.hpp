@@ -21,7 +21,8 @@ struct ScaleColumns {
 void run(const ScaleColumns& task, void* stream);
 
 /// dV = G diag(w), dw_j = sum_i G_ij V_ij for the gradient G of Y, which is of type `to`; partial
-/// holds num_partials(rows) x cols single precision numbers. The order of summation is fixed.
+/// holds num_partials(rows) x cols single precision numbers. The order of summation is fixed. There
+/// are num_counters(cols) counters: 0 before and after, for one such task at a time.
 struct ScaleColumnsBackward {
   const void* G;
   const void* V;
@@ -29,10 +30,12 @@ struct ScaleColumnsBackward {
   void* dV;
   void* dw;
   float* partial;
+  unsigned* counters;
   std::int64_t rows, cols;
   Type from, to;
 };
 std::int64_t num_partials(std::int64_t rows);
+std::int64_t num_counters(std::int64_t cols);
 void run(const ScaleColumnsBackward& task, void* stream);
 
 /// A piece of an array in common memory, and which pieces the whole array has.
@@ -43,12 +46,15 @@ struct Piece {
 constexpr std::int64_t kAligned = 1024;
 constexpr std::int64_t kPiece = 16 * kAligned;
 
-/// W <- W / max(1, |W|) for every array in memory; squares holds one number per piece.
+/// W <- W / max(1, |W|) for every array in memory; squares holds one number per piece. And
+/// w <- max(w, 0) for `num_nonnegative` other numbers.
 struct ProjectBalls {
   void* memory;
   const Piece* pieces;
   float* squares;
   std::int64_t num_pieces;
+  void* nonnegative;
+  std::int64_t num_nonnegative;
   Type type;
 };
 void run(const ProjectBalls& task, void* stream);

@@ -98,16 +98,21 @@ bool TextWindows::rest(Batch& batch) const {
   return length > 0;
 }
 
-double mean_loss(const Llama& model, const TextWindows& windows, Index micro_batch) {
+double mean_loss(const Llama& model, const TextWindows& windows, Index micro_batch,
+                 Processes* processes) {
   Tensor sum = torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(model.device()));
   std::vector<Index> order(static_cast<size_t>(windows.count()));
   std::iota(order.begin(), order.end(), Index{0});
-  for (Index at = 0; at < windows.count(); at += micro_batch) {
-    const auto batch =
-        windows.batch(order.data() + at, std::min(micro_batch, windows.count() - at));
+  const auto [begin, end] =
+      processes ? processes->share(0, windows.count()) : std::pair(Index{0}, windows.count());
+  for (Index at = begin; at < end; at += micro_batch) {
+    const auto batch = windows.batch(order.data() + at, std::min(micro_batch, end - at));
     sum.add_(model.loss(batch.inputs, batch.targets));
   }
-  if (TextWindows::Batch rest; windows.rest(rest)) sum.add_(model.loss(rest.inputs, rest.targets));
+  TextWindows::Batch rest;
+  if ((!processes || processes->first()) && windows.rest(rest))
+    sum.add_(model.loss(rest.inputs, rest.targets));
+  if (processes) processes->group().sum(sum);
   return sum.item<double>() / static_cast<double>(windows.tokens());
 }
 
@@ -122,6 +127,10 @@ LanguageModel LanguageModel::random(const LlamaConfig& config, const Placement& 
   auto parts = std::make_unique<Parts>(config, placement);
   parts->model.randomise(deviation, seed);
   return LanguageModel(std::move(parts));
+}
+
+const std::shared_ptr<Processes>& LanguageModel::processes() const {
+  return parts_->processes;
 }
 
 const LlamaConfig& LanguageModel::config() const {
@@ -164,7 +173,8 @@ double LanguageModel::loss(const std::vector<Token>& text, Index sequence, Index
   return guarded("language model", [&] {
     const TextWindows windows(text, sequence_length(config(), sequence), parts_->device);
     return mean_loss(parts_->model, windows,
-                     micro_batch_size(micro_batch, windows.sequence(), parts_->device));
+                     micro_batch_size(micro_batch, windows.sequence(), parts_->device),
+                     parts_->processes.get());
   });
 }
 
@@ -200,6 +210,24 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
+  /// The sums of all processes.
+  void add_others(Processes& processes) const {
+    for (const AdaptedLinear* linear : model_.adapted()) {
+      MomentSums& sums = *linear->moments;
+      const auto in = linear->weight.size(1), out = linear->weight.size(0);
+      for (auto [values, rows, cols] :
+           {std::tuple(&sums.inputs, in, in), std::tuple(&sums.gradients, out, out),
+            std::tuple(&sums.slope, out, in)}) {
+        if (!values->defined())  // no share of the text
+          *values = torch::zeros({rows, cols}, linear->weight.options().dtype(torch::kFloat32));
+        processes.group().sum(*values);
+      }
+      const torch::Tensor tokens = torch::tensor({static_cast<std::int64_t>(sums.tokens)});
+      processes.group().sum(tokens);
+      sums.tokens = tokens.item<std::int64_t>();
+    }
+  }
+
   net::Calibration calibration() const {
     net::Calibration all;
     for (const AdaptedLinear* linear : model_.adapted()) {
@@ -225,12 +253,15 @@ net::Calibration LanguageModel::calibrate(const std::vector<Token>& text, Index 
     const TextWindows all(text, sequence_length(config(), sequence), parts_->device);
     const std::vector<Index> windows = spread_windows(all.count(), sequences);
     const auto count = static_cast<Index>(windows.size());
+    const auto [begin, end] =
+        parts_->processes ? parts_->processes->share(0, count) : std::pair(Index{0}, count);
     const Index at_a_time = micro_batch_size(micro_batch, all.sequence(), parts_->device);
     const Recording recording(parts_->model);
-    for (Index at = 0; at < count; at += at_a_time) {
-      const auto batch = all.batch(windows.data() + at, std::min(at_a_time, count - at));
+    for (Index at = begin; at < end; at += at_a_time) {
+      const auto batch = all.batch(windows.data() + at, std::min(at_a_time, end - at));
       parts_->model.accumulate(batch.inputs, batch.targets, 1, false);
     }
+    if (parts_->processes) recording.add_others(*parts_->processes);
     return recording.calibration();
   });
 }

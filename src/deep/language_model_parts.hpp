@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "deep/process_group.hpp"
 #include "deep/runtime.hpp"
 #include "udv/deep/language_model.hpp"
 #include "udv/deep/llama.hpp"
@@ -9,10 +10,12 @@ namespace udv::deep {
 
 struct LanguageModel::Parts {
   Parts(const text::LlamaConfig& config, const Placement& placement)
-      : device(device_named(placement.device)),
+      : processes(placement.processes),
+        device(device_of(placement)),
         model(config,
               torch::TensorOptions(type_named(placement.precision, device)).device(device)) {}
 
+  std::shared_ptr<Processes> processes;  // nullptr: this one alone
   torch::Device device;
   Llama model;
 };
@@ -43,7 +46,8 @@ class TextWindows {
 /// Sequences at a time that make so many tokens.
 Index micro_batch_size(Index wanted, Index sequence, const torch::Device& device);
 
-/// Mean loss over all tokens of a text.
-double mean_loss(const Llama& model, const TextWindows& windows, Index micro_batch);
+/// Mean loss over all tokens of a text; every process computes its share.
+double mean_loss(const Llama& model, const TextWindows& windows, Index micro_batch,
+                 Processes* processes);
 
 }  // namespace udv::deep

@@ -45,6 +45,7 @@ Optimizer rule_of(const Classifier& classifier, const Tensors& parameters) {
   return {parameters, o.optimizer, o.rule, measures_of(classifier, parameters)};
 }
 
+constexpr std::uint64_t kSeedsOfRank = std::uint64_t{1} << 48;
 constexpr Index kStartPictures = 2048, kStartPiece = 256;
 
 // L0 / ||G0||_2 of outputs that are 0; 1 where the gradient says nothing.
@@ -78,6 +79,10 @@ Learner::Learner(const Classifier& classifier)
       head_rule_(rule_of(classifier, classifier.head()->parameters())),
       network_rule_(rule_of(classifier, network_parameters_)) {
   projector_.project();
+  if (classifier.processes() == nullptr) return;
+  Tensors all = network_parameters_;
+  for (const Tensor& values : classifier.head()->parameters()) all.push_back(values);
+  buckets_ = std::make_unique<GradientBuckets>(classifier.options().placement.processes, all);
 }
 
 void Learner::start() {
@@ -99,16 +104,63 @@ void Learner::start() {
   projector_.project();
 }
 
-Tensor Learner::step(Index begin, Index end, double rate) {
-  const FinetuneOptions& o = classifier_.options();
-  torch::manual_seed(o.training.seed * 1000003 +
-                     static_cast<std::uint64_t>(steps()));  // dropout in the backbone
+void Learner::take_state_of_first() {
+  if (classifier_.processes() == nullptr) return;
+  Tensors all = state();
+  take_from_first(*classifier_.processes(), all);
+  load_state(all);
+}
+
+Tensor Learner::mean_loss(Index begin, Index end) {
   const auto [x, labels] = classifier_.training().training(begin, end);
   const Tensor loss = torch::cross_entropy_loss(
       classifier_.head()->forward(classifier_.network().forward(x)), labels);
+  loss.backward();
+  return loss.detach();
+}
+
+// Every process has the sum over its pictures divided by the number of all; a process without
+// pictures takes part where the network normalises over all of them.
+Tensor Learner::mean_loss_of_all(Processes& processes, Index begin, Index end) {
+  const auto [first, last] = processes.share(begin, end);
+  Tensor sum = torch::zeros({}, torch::TensorOptions(torch::kFloat32).device(classifier_.device()));
+  const bool takes_part = first < last || classifier_.network().normalises_together();
+  buckets_->start(takes_part ? 1 : 0);
+  if (takes_part) {
+    const auto [x, labels] = classifier_.training().training(first, last);
+    const Tensor loss =
+        torch::cross_entropy_loss(classifier_.head()->forward(classifier_.network().forward(x)),
+                                  labels, {}, at::Reduction::Sum) /
+        static_cast<double>(end - begin);
+    loss.backward();
+    sum.copy_(loss.detach());
+  }
+  buckets_->finish();
+  processes.group().sum(sum);
+  if (!classifier_.network().normalises_together()) average_buffers(processes);
+  return sum;
+}
+
+// Backbones normalise over the pictures of one process; their running means are those of all.
+void Learner::average_buffers(Processes& processes) {
+  const torch::NoGradGuard no_grad;
+  for (const Tensor& buffer : classifier_.network().buffers()) {
+    if (!buffer.is_floating_point()) continue;
+    const Tensor mean = buffer.detach().to(torch::kFloat32, false, true).contiguous();
+    processes.group().sum(mean.div_(processes.size()));
+    buffer.detach().copy_(mean);
+  }
+}
+
+Tensor Learner::step(Index begin, Index end, double rate) {
+  const FinetuneOptions& o = classifier_.options();
+  Processes* const processes = classifier_.processes();
+  const int rank = processes ? processes->rank() : 0;
+  torch::manual_seed(o.training.seed * 1000003 + static_cast<std::uint64_t>(steps()) +
+                     kSeedsOfRank * static_cast<std::uint64_t>(rank));  // dropout in the backbone
   head_rule_.zero_grad();
   network_rule_.zero_grad();
-  loss.backward();
+  const Tensor loss = processes ? mean_loss_of_all(*processes, begin, end) : mean_loss(begin, end);
   if (o.clip > 0) network_rule_.clip_gradients(o.clip);
   const double share = o.backbone_rate / o.training.learning_rate;
   if (o.training.optimizer == "relative") {
@@ -119,7 +171,7 @@ Tensor Learner::step(Index begin, Index end, double rate) {
     network_rule_.step(rate * share);
   }
   projector_.project();
-  return loss.detach();
+  return loss;
 }
 
 Tensors Learner::network_values() const {

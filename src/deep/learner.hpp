@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+
 #include "deep/classifier.hpp"
+#include "deep/gradient_buckets.hpp"
 #include "udv/deep/optimizer.hpp"
 
 namespace udv::deep {
 
-/// Steps of all layers of a classifier at once: gradient, both optimizers, projection.
+/// Steps of all layers of a classifier at once: gradient, both optimizers, projection. Several
+/// processes sum their gradients, and then make the same step, each for itself.
 class Learner {
  public:
   /// The classifier has to outlive the object; its network and head stay the same ones meanwhile.
@@ -18,7 +22,11 @@ class Learner {
   /// pictures.
   void start();
 
-  /// A step on pictures begin .. end - 1 of the epoch. Returns the loss, without waiting for it.
+  /// All processes continue from what the first one has; nothing where there is only one.
+  void take_state_of_first();
+
+  /// A step on pictures begin .. end - 1 of the epoch, of which every process takes its share.
+  /// Returns the loss of all of them, without waiting for it.
   torch::Tensor step(Index begin, Index end, double rate);
   Index steps() const { return head_rule_.steps(); }
 
@@ -30,10 +38,16 @@ class Learner {
   void load_state(const Tensors& state);
 
  private:
+  /// Of the pictures begin .. end - 1, with the gradients of the parameters.
+  torch::Tensor mean_loss(Index begin, Index end);
+  torch::Tensor mean_loss_of_all(Processes& processes, Index begin, Index end);
+  void average_buffers(Processes& processes);
+
   const Classifier& classifier_;
   Tensors network_parameters_;
   Projector projector_;
   Optimizer head_rule_, network_rule_;
+  std::unique_ptr<GradientBuckets> buckets_;  // of several processes
 };
 
 }  // namespace udv::deep

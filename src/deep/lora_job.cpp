@@ -11,6 +11,7 @@
 #include "core/require.hpp"
 #include "deep/lora_export.hpp"
 #include "deep/lora_run.hpp"
+#include "deep/shared_session.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/files/adapter_file.hpp"
 
@@ -157,13 +158,15 @@ LoraJobResult train_all(LoraInput input, deep::TextModel& model,
                         const std::vector<text::Token>& train, const std::vector<text::Token>& eval,
                         LoraJobOptions options, Session& session) {
   options.training.seed = session.seed();
-  check_trainings(model.model, options);
+  const std::shared_ptr<deep::Processes>& processes = model.model.processes();
+  together(processes, [&] { check_trainings(model.model, options); });
   LoraJobResult result;
   result.folder = session.options().out;
   result.config = model.model.config();
   result.train_tokens = static_cast<Index>(train.size());
   result.eval_tokens = static_cast<Index>(eval.size());
   const LoraSetup setup = setup_of(std::move(input), model, train, eval, options, session);
+  check_same_input(processes, "model and texts", fnv_hash(setup.fingerprint));
   const std::vector<Combination> all = combinations(options);
   for (const Combination& one : all) {
     const auto training =
@@ -215,6 +218,7 @@ deep::LoraOptions options_for(const LoraJobOptions& options, const std::string& 
 
 void describe(OptionTable& table, LoraInput& input) {
   describe(table, input.model);
+  describe_processes(table, input.model.placement);
   table.group("Texts");
   table.add("train", input.train, "Text to learn from").called("FILE");
   table.add("eval", input.eval, "Text to test on; alone, it measures the model").called("FILE");
@@ -257,23 +261,43 @@ void describe(OptionTable& table, LoraJobOptions& options) {
       .keeps_numbers();
 }
 
+namespace {
+
+void check_same_settings(LoraInput input, LoraJobOptions options) {
+  OptionTable table;
+  describe(table, input);
+  describe(table, options);
+  check_processes(input.model.placement.processes, table, options.training.batch);
+}
+
+void export_base(const LoraJobOptions& options, const deep::TextModel& model) {
+  if (options.export_base.empty()) return;
+  model.model.write(options.export_base);
+  text::write_tokenizer(options.export_base, *model.tokenizer);
+}
+
+}  // namespace
+
 LoraJobResult lora(const LoraInput& input, const LoraJobOptions& options, Session& session) {
-  check_input(input, options);
-  check_options(options);
-  deep::TextModel model = read_text_model(input.model);
-  if (!options.export_base.empty()) {
-    model.model.write(options.export_base);
-    text::write_tokenizer(options.export_base, *model.tokenizer);
-  }
-  if (!input.train.empty()) {
-    const auto train = read_tokens(model, input.train, options.limit_train),
-               eval = read_tokens(model, input.eval, options.limit_eval);
-    return train_all(input, model, train, eval, options, session);
-  }
+  const std::shared_ptr<deep::Processes>& processes = input.model.placement.processes;
+  const bool first = !processes || processes->first();
+  check_same_settings(input, options);
+  SharedSession shared(session, processes);
+  std::optional<deep::TextModel> model;
+  std::vector<text::Token> train, eval;
+  together(processes, [&] {
+    check_input(input, options);
+    check_options(options);
+    model.emplace(read_text_model(input.model));
+    if (first) export_base(options, *model);
+    if (!input.train.empty()) train = read_tokens(*model, input.train, options.limit_train);
+    if (!input.train.empty()) eval = read_tokens(*model, input.eval, options.limit_eval);
+  });
+  if (!input.train.empty()) return train_all(input, *model, train, eval, options, shared.session());
   LoraJobResult result;
-  result.config = model.model.config();
-  if (!options.export_to.empty()) export_given(input, options, model, session, result);
-  if (!input.eval.empty()) measure(input, options, model, result);
+  result.config = model->model.config();
+  if (!options.export_to.empty() && first) export_given(input, options, *model, session, result);
+  if (!input.eval.empty()) measure(input, options, *model, result);
   return result;
 }
 
@@ -283,7 +307,8 @@ LoraJobResult lora(deep::TextModel& model, const std::vector<text::Token>& train
   check_options(options);
   LoraInput input;
   input.model.model = model.path;
-  return train_all(std::move(input), model, train, eval, options, session);
+  SharedSession shared(session, model.model.processes());
+  return train_all(std::move(input), model, train, eval, options, shared.session());
 }
 
 }  // namespace udv::jobs

@@ -8,6 +8,7 @@
 #include "core/require.hpp"
 #include "deep/lora_export.hpp"
 #include "deep/progress.hpp"
+#include "deep/shared_session.hpp"
 #include "jobs/adapter_files.hpp"
 #include "jobs/run_json.hpp"
 #include "udv/io/file.hpp"
@@ -108,10 +109,15 @@ class LoraRun {
         options_(options_for(setup.options, method, rank).resolved(steps_of(setup))),
         run_(setup.session, "lora", config_of(setup, method, rank),
              message(setup.fingerprint, "; method ", method, "; rank ", rank), subfolder,
-             "run.json") {}
+             "run.json"),
+        processes_(setup.model.model.processes()) {
+    if (processes_) run_.info().config["processes"] = static_cast<std::int64_t>(processes_->size());
+  }
 
   std::optional<LoraTraining> run() {
-    if (is_finished()) return finished();
+    const bool finished_before = is_finished();
+    if (processes_ ? processes_->largest(finished_before ? 1 : 0) > 0 : finished_before)
+      return finished_before ? finished() : LoraTraining{};
     prepare_export();
     const deep::LoraResult result = train();
     if (result.stop == net::TrainStop::kInterrupted) return std::nullopt;
@@ -136,7 +142,9 @@ class LoraRun {
     const Index sequence = deep::sequence_length(model_.config(), options_.sequence);
     const Index tokens = options_.epochs * deep::tokens_of_epoch(s_.train, sequence);
     const deep::LoraHooks hooks{
-        run_.hooks({tokens, s_.session.options().time_limit}, {"tokens", "loss", "rank"}), nullptr};
+        shared_hooks(run_, processes_, {tokens, s_.session.options().time_limit},
+                     {"tokens", "loss", "rank"}),
+        nullptr};
     deep::LoraResult result = model_.train(s_.train, s_.eval, options_, hooks);
     run_.stop_watching();
     return result;
@@ -186,7 +194,7 @@ class LoraRun {
   double perplexity_of(const net::AdapterPruning& pruning, const Ranks& ranks) {
     const auto at = known_.find(ranks);
     if (at != known_.end()) return at->second;
-    if (s_.session.interrupted()) return std::nan("");
+    if (interrupted(s_.session, processes_)) return std::nan("");
     model_.set_adapter(pruning.keep(ranks));
     const double loss = model_.loss(s_.eval, options_.sequence, options_.micro_batch);
     return known_[ranks] = std::exp(loss);
@@ -212,7 +220,7 @@ class LoraRun {
         continue;  // one block of rank 1 is more than that
       }
     model_.set_adapter(adapter);
-    if (s_.session.interrupted()) return false;
+    if (interrupted(s_.session, processes_)) return false;
     if (!run_.has_folder()) return true;
     io::write_atomically(run_.folder().file("pruning.csv"), table);
     io::write_atomically(run_.folder().file("ranks.csv"),
@@ -266,7 +274,8 @@ class LoraRun {
   deep::LanguageModel& model_;
   deep::LoraOptions options_;
   Run run_;
-  net::Calibration calibration_;  // empty: energies decide
+  std::shared_ptr<deep::Processes> processes_;  // nullptr: this one alone
+  net::Calibration calibration_;                // empty: energies decide
   std::map<Ranks, double> known_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "core/require.hpp"
 #include "core/save_clock.hpp"
+#include "deep/gradient_buckets.hpp"
 #include "deep/language_model_parts.hpp"
 #include "deep/rank_allocator.hpp"
 #include "deep/start_weight.hpp"
@@ -52,7 +53,8 @@ std::vector<StepMeasure> measures_of(const Llama& model, const LoraOptions& opti
 class LoraRun {
  public:
   LoraRun(Llama& model, const TextWindows& text, const TextWindows& evaluation,
-          const LoraOptions& options, const LoraHooks& hooks)
+          const LoraOptions& options, const LoraHooks& hooks,
+          const std::shared_ptr<Processes>& processes)
       : model_(model),
         text_(text),
         evaluation_(evaluation),
@@ -63,17 +65,21 @@ class LoraRun {
             std::min(o_.batch, micro_batch_size(o_.micro_batch, text.sequence(), model.device()))),
         rule_(model.adapter_parameters(), o_.optimizer, o_.rule, measures_of(model, o_)),
         projector_(model.adapter_blocks()),
-        clock_(hooks.observer, model.device()),
+        clock_(hooks.observer, model.device(), processes.get()),
+        processes_(processes.get()),
         loss_sum_(torch::zeros({}, torch::TensorOptions(torch::kFloat64).device(model.device()))) {
     if (o_.adapter.method == "adalora")
       allocator_ = std::make_unique<RankAllocator>(model.adapter_blocks(), o_.adapter.rank,
                                                    steps_per_epoch() * o_.epochs);
+    if (processes)
+      buckets_ = std::make_unique<GradientBuckets>(processes, model.adapter_parameters());
   }
 
   LoraResult run() {
     projector_.project();
     if (hooks_.resume.empty()) {
       if (o_.optimizer == "relative") start_weights();
+      take_state_of_first();
       record_epoch(std::numeric_limits<double>::quiet_NaN(), 0);
     } else {
       restore();
@@ -102,6 +108,14 @@ class LoraRun {
     const torch::NoGradGuard no_grad;
     for (const auto& block : model_.adapter_blocks())
       block->find("D.weight")->detach().fill_(weight);
+  }
+
+  // All processes start with the same bits.
+  void take_state_of_first() {
+    if (processes_ == nullptr) return;
+    std::vector<Tensor> all = rule_.state();
+    take_from_first(*processes_, all);
+    rule_.load_state(all);
   }
 
   double rate_now() const {
@@ -143,17 +157,34 @@ class LoraRun {
     timed_seconds_ += took;
   }
 
-  // One step on `batch` sequences, some of them at a time; the mean over all their tokens.
+  // Adds the gradients of sequences begin .. end - 1, some of them at a time. Returns the sum of
+  // their losses.
+  Tensor accumulate(Index begin, Index end, double scale) {
+    Tensor sum = torch::zeros_like(loss_sum_);
+    for (Index at = begin; at < end; at += micro_batch_) {
+      const auto batch = text_.batch(order_.data() + at, std::min(micro_batch_, end - at));
+      sum.add_(model_.accumulate(batch.inputs, batch.targets, scale, o_.checkpointing));
+    }
+    return sum;
+  }
+
+  // The same with every process on its share.
+  Tensor accumulate_together(Index begin, Index end, double scale) {
+    const auto [first, last] = processes_->share(begin, end);
+    buckets_->start(static_cast<int>((last - first + micro_batch_ - 1) / micro_batch_));
+    const Tensor sum = accumulate(first, last, scale);
+    buckets_->finish();
+    processes_->group().sum(sum);
+    return sum;
+  }
+
+  // One step on `batch` sequences; the mean over all their tokens.
   void make_step() {
     const Index begin = step_ * o_.batch, end = std::min(text_.count(), begin + o_.batch);
     const double scale = 1 / static_cast<double>((end - begin) * text_.sequence());
     rule_.zero_grad();
-    Tensor sum;
-    for (Index at = begin; at < end; at += micro_batch_) {
-      const auto batch = text_.batch(order_.data() + at, std::min(micro_batch_, end - at));
-      const Tensor part = model_.accumulate(batch.inputs, batch.targets, scale, o_.checkpointing);
-      sum = sum.defined() ? sum + part : part;
-    }
+    const Tensor sum =
+        processes_ ? accumulate_together(begin, end, scale) : accumulate(begin, end, scale);
     if (o_.clip > 0) rule_.clip_gradients(o_.clip);
     if (allocator_) allocator_->before_step();
     rate_ = rate_now();
@@ -177,14 +208,15 @@ class LoraRun {
     LoraEpoch record;
     record.epoch = epoch_;
     record.train_loss = train_loss;
-    record.eval_loss =
-        mean_loss(model_, evaluation_,
-                  micro_batch_size(o_.micro_batch, evaluation_.sequence(), model_.device()));
+    record.eval_loss = mean_loss(
+        model_, evaluation_,
+        micro_batch_size(o_.micro_batch, evaluation_.sequence(), model_.device()), processes_);
     record.learning_rate = epoch_ == 0 ? 0 : rate_;
     record.tokens_per_second = rate;
     record.seconds = clock_.seconds();
     history_.push_back(record);
     if (!std::isfinite(record.eval_loss) || is_lost(record.eval_loss)) stop_ = TrainStop::kDiverged;
+    clock_.agree(stop_);
     if (hooks_.epoch) hooks_.epoch(record);
     BlasThreads::use_all();  // the hooks may have used net
   }
@@ -235,6 +267,8 @@ class LoraRun {
   Projector projector_;
   std::unique_ptr<RankAllocator> allocator_;  // of adalora
   TrainingClock clock_;
+  Processes* processes_;                      // nullptr: this one alone
+  std::unique_ptr<GradientBuckets> buckets_;  // of several processes
   Tensor loss_sum_, last_loss_;
 
   Index epoch_ = 0, step_ = 0, epochs_here_ = 0;
@@ -262,7 +296,7 @@ LoraResult LanguageModel::train(const std::vector<Token>& text,
     parts_->model.add_adapters(options.adapter, options.seed);
     const TextWindows to_learn(text, sequence, parts_->device),
         to_test(evaluation, sequence, parts_->device);
-    return LoraRun(parts_->model, to_learn, to_test, options, hooks).run();
+    return LoraRun(parts_->model, to_learn, to_test, options, hooks, parts_->processes).run();
   });
 }
 

@@ -74,6 +74,15 @@ void describe(OptionTable& table, Placement& placement) {
       .one_of({"auto", "single", "bf16"});
 }
 
+void describe_processes(OptionTable& table, Placement& placement) {
+  table
+      .add("process-timeout", placement.process_timeout,
+           "With torchrun: time without an answer until a process counts as lost")
+      .positive()
+      .measured_in("seconds")
+      .keeps_numbers();
+}
+
 void describe(OptionTable& table, FinetuneOptions& o) {
   table.group("Network");
   describe_backbone(table, o);
@@ -93,6 +102,7 @@ void describe(OptionTable& table, FinetuneOptions& o) {
       .between(1, kMost)
       .default_is("all");
   describe(table, o.placement);
+  describe_processes(table, o.placement);
   describe(table, o.training);
   table.remove({"shrink", "shrink-tail", "shrink-every", "preset", "average", "label-smoothing",
                 "balance", "metric", "max-steps"});

@@ -20,6 +20,11 @@ torch::Dtype norm_type(const Tensor& values) {
   return values.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32;
 }
 
+// Of the same device and type.
+bool is_like(const Tensor& a, const Tensor& b) {
+  return a.device() == b.device() && a.scalar_type() == b.scalar_type();
+}
+
 std::vector<std::shared_ptr<UDVLinearImpl>> all_blocks(const torch::nn::Module& module) {
   std::vector<std::shared_ptr<UDVLinearImpl>> blocks;
   for (auto& [name, block] : udv_blocks(module)) blocks.push_back(std::move(block));
@@ -37,8 +42,7 @@ Projector::Projector(std::vector<std::shared_ptr<UDVLinearImpl>> blocks)
 
 void Projector::add(const Tensor& values, std::vector<Shared>& groups) {
   for (Shared& group : groups) {
-    const Tensor& first = group.members.front();
-    if (first.device() != values.device() || first.scalar_type() != values.scalar_type()) continue;
+    if (!is_like(group.members.front(), values)) continue;
     group.members.push_back(values);
     return;
   }
@@ -114,7 +118,6 @@ bool Projector::moved() const {
 
 void Projector::project_balls(const Shared& group) {
   const Tensor& memory = group.memory;
-  if (deep::project_balls(memory, {group.pieces, group.squares})) return;
   const auto count = static_cast<std::int64_t>(group.members.size());
   const auto type = norm_type(memory);
   const Tensor of_rows = at::linalg_vector_norm(memory, 2, at::IntArrayRef{1}, false, type);
@@ -136,7 +139,19 @@ void Projector::project_balls(const Shared& group) {
 void Projector::project() {
   torch::NoGradGuard no_grad;
   if (moved()) gather();
-  for (const Shared& group : balls_) project_balls(group);
+  std::vector<const Shared*> nonnegative;  // that nobody has cut off yet
+  for (const Shared& group : nonnegative_) nonnegative.push_back(&group);
+  for (const Shared& group : balls_) {
+    const auto beside =
+        std::find_if(nonnegative.begin(), nonnegative.end(),
+                     [&](const auto* other) { return is_like(other->memory, group.memory); });
+    const bool found = beside != nonnegative.end();
+    if (!deep::project_balls(group.memory, {group.pieces, group.squares},
+                             found ? (*beside)->memory : Tensor()))
+      project_balls(group);
+    else if (found)
+      nonnegative.erase(beside);
+  }
   const auto project_neurons = [](const std::vector<Tensor>& arrays, std::int64_t over) {
     for (const Tensor& W : arrays)
       W.detach().div_(
@@ -145,7 +160,7 @@ void Projector::project() {
   };
   project_neurons(rows_, 1);
   project_neurons(columns_, 0);
-  for (const Shared& group : nonnegative_) group.memory.clamp_min_(0);
+  for (const Shared* group : nonnegative) group->memory.clamp_min_(0);
 }
 
 }  // namespace udv::deep

@@ -6,6 +6,7 @@
 
 #include "core/require.hpp"
 #include "udv/core/parallel.hpp"
+#include "udv/deep/processes.hpp"
 
 #ifdef UDV_WITH_CUDA_KERNELS
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -24,13 +25,20 @@ void set_openblas_threads(int count) {
 
 }  // namespace
 
-torch::Device device_named(const std::string& name) {
+torch::Device device_of(const Placement& placement) {
+  const std::string& name = placement.device;
   if (name == "cpu") return torch::kCPU;
   require(name == "cuda", "device '", name, "' found, cpu or cuda expected");
   require<IoError>(torch::cuda::is_available(),
                    "device cuda: no CUDA device here that this LibTorch can use; device cpu works "
                    "everywhere");
-  return {torch::kCUDA, 0};
+  const int number = placement.processes ? placement.processes->local_rank() : 0;
+  const auto count = static_cast<int>(torch::cuda::device_count());
+  require<IoError>(number < count, "device cuda: LOCAL_RANK ", number, " found, ", count,
+                   " CUDA devices are here, one for each process expected");
+  const torch::Device device(torch::kCUDA, static_cast<torch::DeviceIndex>(number));
+  c10::impl::getDeviceGuardImpl(device.type())->setDevice(device);
+  return device;
 }
 
 torch::Dtype type_named(const std::string& name, const torch::Device& device) {

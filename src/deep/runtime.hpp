@@ -6,11 +6,13 @@
 #include <string>
 
 #include "core/require.hpp"
+#include "udv/deep/placement.hpp"
 
 namespace udv::deep {
 
-/// "cpu" or "cuda". Throws IoError where there is no such device.
-torch::Device device_named(const std::string& name);
+/// "cpu" or "cuda"; of several processes on a machine, each has a GPU of its own. Throws IoError
+/// where there is no such device.
+torch::Device device_of(const Placement& placement);
 
 /// "single", "bf16", or "auto": bf16 on a GPU.
 torch::Dtype type_named(const std::string& name, const torch::Device& device);

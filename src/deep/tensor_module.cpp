@@ -7,6 +7,7 @@
 
 #include "core/pattern.hpp"
 #include "core/require.hpp"
+#include "deep/synchronised_norm.hpp"
 #include "udv/deep/small_network.hpp"
 #include "udv/deep/udv_linear.hpp"
 
@@ -112,8 +113,11 @@ NormImpl::NormImpl(std::int64_t channels, bool relu) : relu_(relu) {
 }
 
 Tensor NormImpl::forward(Tensor x) {
-  const Tensor y = torch::batch_norm(x, weight, bias, running_mean, running_var, is_training(),
-                                     kMomentum, kEpsilon, true);
+  const Tensor y = processes && is_training()
+                       ? synchronised_norm(*processes, x, {weight, bias, running_mean, running_var},
+                                           kMomentum, kEpsilon)
+                       : torch::batch_norm(x, weight, bias, running_mean, running_var,
+                                           is_training(), kMomentum, kEpsilon, true);
   return relu_ ? torch::relu(y) : y;
 }
 

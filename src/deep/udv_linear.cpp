@@ -5,6 +5,7 @@
 
 #include "core/require.hpp"
 #include "deep/diagonal.hpp"
+#include "deep/factored_product.hpp"
 #include "net/gram_svd.hpp"
 #include "udv/net/head.hpp"
 
@@ -74,6 +75,10 @@ UDVLinearImpl::UDVLinearImpl(const net::Network<float>& network, bool pixels, In
 }
 
 void UDVLinearImpl::make_arrays() {
+  const auto& kinds = variant_->layers;
+  one_product_ = kinds.size() == 3 && kinds[0].kind == LayerKind::kDense &&
+                 kinds[1].kind == LayerKind::kDiagonal && kinds[2].kind == LayerKind::kDense &&
+                 !options_.bias && !options_.pixels;
   std::map<std::string, std::shared_ptr<ArraysImpl>> layers;
   const net::Network<float> shape = network_of(options_);
   for (const net::ParameterBlock& block : shape.blocks()) {
@@ -111,6 +116,11 @@ Tensor UDVLinearImpl::forward(Tensor x) {
   require(x.dim() > axis && axis >= 0 && x.size(axis) == options_.inputs,
           "UDVLinear: ", x.dim() > axis && axis >= 0 ? x.size(axis) : 0, " features found, ",
           options_.inputs, " expected");
+  if (one_product_ && x.is_cuda()) {
+    const Tensor& w = *find("D.weight");
+    if (!counters_.defined() || counters_.device() != w.device()) counters_ = column_counters(w);
+    return factored_product(x, *find("U.weight"), w, *find("V.weight"), counters_);
+  }
   const Index samples = x.numel() / options_.inputs / (options_.stride * options_.stride);
   const auto& layers = variant_->layers;
   Tensor pending;  // a diagonal on its way into the next dense layer

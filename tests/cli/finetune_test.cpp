@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "cli/support.hpp"
-#include "support/random_data.hpp"
-#include "udv/io/png.hpp"
+#include "cli/deep_data.hpp"
 
 namespace udv::cli {
 namespace {
@@ -18,21 +16,6 @@ TEST(Finetune, SaysInOneLineThatItIsNotThere) {
 }
 
 #else
-
-// Two classes, dark and bright, of 12 pictures each.
-void write_pictures(const Cli& cli) {
-  Random random(1, testing::kTestStream);
-  for (const int shade : {40, 160}) {
-    const std::string name = shade == 40 ? "pictures/dark" : "pictures/bright";
-    std::filesystem::create_directories(cli.path(name));
-    for (int i = 0; i < 12; ++i) {
-      io::RgbImage picture{16, 16, {}};
-      for (int p = 0; p < 3 * 16 * 16; ++p)
-        picture.pixels.push_back(static_cast<std::uint8_t>(shade + random.below(50)));
-      io::write_png(cli.path(fmt::format("{}/{}.png", name, i)), picture);
-    }
-  }
-}
 
 const std::string kRun =
     "finetune --data pictures --image-size 16 --epochs 3 --batch 8 --threads 1 --test-share 0.25 ";

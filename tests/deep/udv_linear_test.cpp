@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "deep/diagonal.hpp"
+#include "deep/factored_product.hpp"
 #include "io/temporary_files.hpp"
 #include "support/random_data.hpp"
 #include "udv/deep/optimizer.hpp"
@@ -217,6 +219,31 @@ std::shared_ptr<ChainImpl> small_chain() {
   chain->push_back("pool", std::make_shared<PoolImpl>());
   chain->push_back("dense", std::make_shared<DenseImpl>(8, 5));
   return chain;
+}
+
+// The one node of the graph that GPUs use, against PyTorch's nodes: the diagonal goes into x U^T
+// for few samples, and into V for many.
+TEST(FactoredProduct, HasTheValuesAndGradientsOfItsThreeProducts) {
+  for (const std::int64_t samples : {3, 40}) {
+    torch::manual_seed(6);
+    const auto random = [](std::vector<std::int64_t> shape) {
+      return torch::randn(shape, torch::kFloat64).requires_grad_();
+    };
+    const Tensor x = random({2, samples, 7}), U = random({5, 7}), w = random({5}),
+                 V = random({9, 5});
+    const Tensor G = torch::randn({2, samples, 9}, torch::kFloat64);
+    const auto gradients = [&](const Tensor& y) {
+      return torch::autograd::grad({y}, {x, U, w, V}, {G});
+    };
+    const Tensor expected = torch::linear(torch::linear(x, U) * w, V);
+    const Tensor found = factored_product(x, U, w, V, column_counters(w));
+    EXPECT_TRUE(torch::allclose(found, expected, 1e-12, 1e-12));
+    const auto a = gradients(found), b = gradients(expected);
+    for (size_t i = 0; i < a.size(); ++i) {
+      EXPECT_EQ(a[i].sizes(), b[i].sizes());
+      EXPECT_TRUE(torch::allclose(a[i], b[i], 1e-11, 1e-11)) << samples << " " << i;
+    }
+  }
 }
 
 TEST(Replacement, PutsBlocksInPlaceOfMatricesAndKeepsTheFunction) {

@@ -97,6 +97,8 @@ class LanguageModel {
   LanguageModel(LanguageModel&&) noexcept;
 
   const text::LlamaConfig& config() const;
+  /// That work on it together; nullptr: this one alone.
+  const std::shared_ptr<Processes>& processes() const;
   /// config.json, model.safetensors (shards where it is large) of the weights without adapters.
   void write(const std::filesystem::path& folder) const;
 

@@ -74,7 +74,10 @@ class ConvolutionImpl : public TensorModule {
 };
 TORCH_MODULE(Convolution);
 
-/// Batch normalisation over the channels, then ReLU where asked for.
+class Processes;
+
+/// Batch normalisation over the channels, then ReLU where asked for. With `processes`, one learns
+/// from the batches of all of them.
 class NormImpl : public TensorModule {
  public:
   static constexpr double kMomentum = 0.1, kEpsilon = 1e-5;
@@ -84,6 +87,7 @@ class NormImpl : public TensorModule {
 
   bool relu() const { return relu_; }
   torch::Tensor weight, bias, running_mean, running_var;
+  std::shared_ptr<Processes> processes;
 
  private:
   bool relu_;

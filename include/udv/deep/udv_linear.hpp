@@ -78,6 +78,8 @@ class UDVLinearImpl : public TensorModule {
   UDVLinearOptions options_;
   const net::Variant* variant_;
   std::vector<Array> arrays_;
+  bool one_product_ = false;  // y = V diag(w) U x and nothing else
+  torch::Tensor counters_;    // of a GPU's kernel
 };
 TORCH_MODULE(UDVLinear);
 
