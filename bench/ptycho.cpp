@@ -2,9 +2,12 @@
 // Fourier ptychography on simulated captures: faults one by one, error of the recovered sample.
 //
 // usage: bench_ptycho faults [seeds=2] [only=WORD]      error of the sample, fault by fault
-//          background=0, gains=0, dynamics=0 leave these out
+//          first=0 is the first seed; background=0, gains=0, dynamics=0, noise=gaussian leave these
+//          out
 //        bench_ptycho geometry [cases=10]               errors of the geometry found, no fit
 //        bench_ptycho chain [cases=5]                   wrong geometry, background, hot pixels
+//        bench_ptycho field [side=256] [tile=96]        a field in tiles: errors, seams, seconds
+//          counts=0, background=0, seed=0 describe the capture; out=DIR: found.npy, truth.npy
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +17,9 @@
 #include "arguments.hpp"
 #include "support/capture.hpp"
 #include "udv/core/random.hpp"
+#include "udv/io/npy.hpp"
 #include "udv/recover/led_geometry.hpp"
-#include "udv/recover/ptychography.hpp"
+#include "udv/recover/ptychography_field.hpp"
 
 namespace {
 
@@ -48,15 +52,20 @@ std::vector<Setting> settings() {
 
 int run_faults(const udv::bench::Arguments& arguments) {
   const auto seeds = arguments.number<std::uint64_t>("seeds", 2);
+  const auto first = arguments.number<std::uint64_t>("first", 0);
   const std::string only = arguments.word("only", "");
   udv::PtychographyOptions options;
   options.background = arguments.number("background", 1) != 0;
   options.led_gains = arguments.number("gains", 1) != 0;
   options.dynamics = arguments.number("dynamics", 1) != 0;
+  if (arguments.word("pupil", "phase") == "polynomial")
+    options.refine_pupil = udv::PupilRefinement::kPolynomial;
+  const std::string noise = arguments.word("noise", "auto");
+  if (noise == "gaussian") options.noise = udv::PhotonNoise::kGaussian;
   fmt::print("{:<38} {:>8} {:>8} {:>6}  {}\n", "fault", "error", "residual", "images", "seconds");
   for (const Setting& setting : settings()) {
     if (setting.name.find(only) == std::string::npos) continue;
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
       const Capture capture = udv::testing::simulate_capture(setting.faults, seed);
       const auto lights = udv::illuminations(capture.nominal, capture.leds);
       const auto start = Clock::now();
@@ -165,13 +174,52 @@ int run_chain(const udv::bench::Arguments& arguments) {
   return 0;
 }
 
+int run_field(const udv::bench::Arguments& arguments) {
+  const CaptureFaults faults{.aberration = arguments.number("aberration", 1.0),
+                             .background = arguments.number("background", 0.0),
+                             .counts = arguments.number("counts", 0.0)};
+  const auto capture =
+      udv::testing::simulate_field(faults, arguments.number<udv::Index>("side", 256),
+                                   arguments.number<std::uint64_t>("seed", 0));
+  udv::FieldOptions options;
+  options.tiles.side = arguments.number<udv::Index>("tile", 96);
+  options.tiles.overlap = arguments.number<udv::Index>("overlap", options.tiles.overlap);
+  options.image.dynamics = arguments.number("dynamics", 1) != 0;
+  const auto start = Clock::now();
+  const auto found = udv::recover_field(capture.field, options);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const auto errors = udv::testing::field_errors(capture, found.grid, found.image);
+  fmt::print(
+      "{} tiles of {} x {}: {:.1f} s, residual {:.4f}, mismatch in overlaps {:.4f}, bend {:.3g}\n",
+      found.tiles.size(), found.tiles[0].tile.rows, found.tiles[0].tile.cols, seconds,
+      found.amplitude_residual(), found.seams.mismatch, found.seams.bend);
+  if (const std::string out = arguments.word("out", ""); !out.empty()) {
+    udv::io::write_npy(out + "/found.npy", found.image);
+    udv::io::write_npy(out + "/truth.npy", capture.sample);
+  }
+  fmt::print("error {:.4f}, where tiles meet {:.4f}, elsewhere {:.4f}\n", errors.error,
+             errors.seams, errors.inside);
+  fmt::print("steps of the phase error: {:.4f} where tiles meet, {:.4f} elsewhere\n",
+             errors.steps_at_seams, errors.steps);
+  for (size_t t = 0; t < found.tiles.size(); ++t) {
+    const auto& tile = found.tiles[t];
+    const auto& factor = found.seams.factors[t];
+    fmt::print("  tile {}: residual {:.4f}{}, phase {:.3f}, tilt {:.5f} {:.5f}, gain {:.4f}\n", t,
+               std::sqrt(tile.error_square / tile.data_square),
+               tile.by_itself ? " (by itself)" : "", factor.phase, factor.down, factor.right,
+               factor.gain);
+  }
+  return 0;
+}
+
 int run(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "faults";
   const udv::bench::Arguments arguments(argc, argv, std::min(argc, 2));
   if (what == "faults") return run_faults(arguments);
   if (what == "geometry") return run_geometry(arguments);
   if (what == "chain") return run_chain(arguments);
-  fmt::print(stderr, "usage: bench_ptycho faults|geometry|chain [KEY=VALUE ...]\n");
+  if (what == "field") return run_field(arguments);
+  fmt::print(stderr, "usage: bench_ptycho faults|geometry|chain|field [KEY=VALUE ...]\n");
   return 2;
 }
 

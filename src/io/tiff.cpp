@@ -137,6 +137,8 @@ TiffStack walk(const std::filesystem::path& path, bool with_values) {
     require<IoError>(++stack.pages <= kMostPages, path.string(), ": more than ", kMostPages,
                      " pages found, fewer expected");
   } while (TIFFReadDirectory(file.get()) == 1);
+  require<IoError>(TIFFLastDirectory(file.get()) != 0, path.string(), ": page ", stack.pages + 1,
+                   ": a damaged directory found, a page or the end of the file expected");
   return stack;
 }
 
@@ -192,6 +194,22 @@ void write_tiff(const std::filesystem::path& path, const RowMatrix<float>& value
         TIFFWriteScanline(file.get(), copy.row(r).data(), static_cast<std::uint32_t>(r), 0) == 1,
         path.string(), ": row ", r, " cannot be written");
   require<IoError>(TIFFFlush(file.get()) == 1, path.string(), ": cannot be written");
+}
+
+TiffNotes read_tiff_notes(const std::filesystem::path& path) {
+  const detail::QuietTiff quiet;
+  const detail::TiffFile file = detail::open(path);
+  TiffNotes notes;
+  const char* text = nullptr;
+  if (TIFFGetField(file.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr)
+    notes.description = text;
+  float resolution = 0;
+  std::uint16_t unit = RESUNIT_INCH;
+  TIFFGetFieldDefaulted(file.get(), TIFFTAG_RESOLUTIONUNIT, &unit);
+  const bool given = TIFFGetField(file.get(), TIFFTAG_XRESOLUTION, &resolution) == 1;
+  if (given && resolution > 0 && unit != RESUNIT_NONE)
+    notes.pixel_m = (unit == RESUNIT_CENTIMETER ? 0.01 : 0.0254) / static_cast<double>(resolution);
+  return notes;
 }
 
 }  // namespace udv::io

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/require.hpp"
+#include "udv/core/options.hpp"
 
 namespace udv::io::detail {
 namespace {
@@ -29,13 +30,12 @@ std::optional<double> finite_number(const toml::node& node) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-std::optional<std::pair<Index, Index>> pair_of(const toml::node& node) {
+std::optional<std::pair<double, double>> pair_of(const toml::node& node) {
   const toml::array* list = node.as_array();
   if (!list || list->size() != 2) return std::nullopt;
-  const auto x = list->get(0)->value_exact<std::int64_t>();
-  const auto y = list->get(1)->value_exact<std::int64_t>();
+  const auto x = finite_number(*list->get(0)), y = finite_number(*list->get(1));
   if (!x || !y) return std::nullopt;
-  return std::pair<Index, Index>(*x, *y);
+  return std::pair(*x, *y);
 }
 
 }  // namespace
@@ -53,9 +53,11 @@ std::string found_text(const toml::node& node) {
 TomlSection::TomlSection(std::string path, std::string name, const toml::table& table,
                          std::vector<std::string_view> keys)
     : path_(std::move(path)), name_(std::move(name)), table_(&table) {
+  const std::vector<std::string> known(keys.begin(), keys.end());
   for (const auto& [key, node] : table)
     require<IoError>(std::find(keys.begin(), keys.end(), key.str()) != keys.end(), where(key.str()),
-                     ": unknown key found, one of ", joined(keys), " expected");
+                     ": unknown key found, one of ", joined(keys), " expected",
+                     did_you_mean(key.str(), known));
 }
 
 std::string TomlSection::where(std::string_view key) const {
@@ -140,9 +142,9 @@ std::vector<Index> TomlSection::wholes(std::string_view key, Index smallest) con
   return found;
 }
 
-std::vector<std::pair<Index, Index>> TomlSection::pairs(std::string_view key) const {
-  std::vector<std::pair<Index, Index>> values;
-  const std::string_view expected = "a list of pairs [x, y] of whole numbers";
+std::vector<std::pair<double, double>> TomlSection::pairs(std::string_view key) const {
+  std::vector<std::pair<double, double>> values;
+  const std::string_view expected = "a list of pairs [x, y] of numbers";
   const toml::array* list = has(key) ? table_->get(key)->as_array() : nullptr;
   if (!list || list->empty()) refuse(key, expected);
   for (const toml::node& item : *list) {

@@ -49,8 +49,8 @@ class TomlSection {
   std::optional<std::string> variable(std::string_view key) const;
   /// A whole number or a list of them; empty where the key is not there.
   std::vector<Index> wholes(std::string_view key, Index smallest) const;
-  /// A list of lists [x, y] of whole numbers.
-  std::vector<std::pair<Index, Index>> pairs(std::string_view key) const;
+  /// A list of lists [x, y] of numbers.
+  std::vector<std::pair<double, double>> pairs(std::string_view key) const;
   /// A value or a list of values as text; empty where the key is not there.
   std::vector<std::string> texts(std::string_view key) const;
   bool is_table(std::string_view key) const;

@@ -230,6 +230,48 @@ Pupil pupil(const Optics& optics, Index low_rows, Index low_cols) {
   return wider_pupil(optics, low_rows, low_cols, 0);
 }
 
+Pupil resampled_pupil(const Pupil& given, Index low_rows, Index low_cols) {
+  if (given.rows() == low_rows && given.cols() == low_cols) return given;
+  const auto at = [&](Index row, Index col) {
+    const bool there = row >= 0 && col >= 0 && row < given.rows() && col < given.cols();
+    return there ? given(row, col) : std::complex<double>(0);
+  };
+  Pupil values(low_rows, low_cols);
+  for (Index row = 0; row < low_rows; ++row)
+    for (Index col = 0; col < low_cols; ++col) {
+      const double y = static_cast<double>(row - low_rows / 2) * static_cast<double>(given.rows()) /
+                           static_cast<double>(low_rows) +
+                       static_cast<double>(given.rows() / 2);
+      const double x = static_cast<double>(col - low_cols / 2) * static_cast<double>(given.cols()) /
+                           static_cast<double>(low_cols) +
+                       static_cast<double>(given.cols() / 2);
+      const auto top = static_cast<Index>(std::floor(y)), left = static_cast<Index>(std::floor(x));
+      const double v = y - std::floor(y), h = x - std::floor(x);
+      values(row, col) = (1 - v) * ((1 - h) * at(top, left) + h * at(top, left + 1)) +
+                         v * ((1 - h) * at(top + 1, left) + h * at(top + 1, left + 1));
+    }
+  return values;
+}
+
+Pupil cut_at_na(Pupil known, const Optics& optics, double wider) {
+  const Index rows = known.rows(), cols = known.cols();
+  const Pupil given = known;
+  for (Index row = 0; row < rows; ++row)
+    for (Index col = 0; col < cols; ++col) {
+      if (rim_distance2(optics, rows, cols, row, col, 0, 0, wider) > 1) {
+        known(row, col) = 0;
+        continue;
+      }
+      // From here to frequency 0 in steps of one part in `rows`.
+      const double y = static_cast<double>(row - rows / 2), x = static_cast<double>(col - cols / 2);
+      for (double share = 1; share > 0 && known(row, col) == 0.0;
+           share -= 1 / static_cast<double>(rows))
+        known(row, col) = given(rows / 2 + static_cast<Index>(std::lround(share * y)),
+                                cols / 2 + static_cast<Index>(std::lround(share * x)));
+    }
+  return known;
+}
+
 ExactPupils exact_pupils(const Optics& optics, Index low_rows, Index low_cols,
                          const std::vector<Illumination>& lights) {
   require_usable(optics, low_rows, low_cols);

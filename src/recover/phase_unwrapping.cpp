@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/phase_unwrapping.hpp"
 
+#include <Eigen/Cholesky>
 #include <cmath>
 #include <queue>
 #include <vector>
@@ -55,6 +56,46 @@ RowMatrix<double> unwrapped_phase(const RowMatrix<std::complex<float>>& image) {
     visit(r, c + 1);
   }
   return phase;
+}
+
+Index count_vortices(const RowMatrix<std::complex<float>>& image, double darkest) {
+  const double floor =
+      darkest * static_cast<double>(image.norm()) / std::sqrt(static_cast<double>(image.size()));
+  Index count = 0;
+  for (Index r = 0; r + 1 < image.rows(); ++r)
+    for (Index c = 0; c + 1 < image.cols(); ++c) {
+      const std::complex<float> around[5] = {image(r, c), image(r, c + 1), image(r + 1, c + 1),
+                                             image(r + 1, c), image(r, c)};
+      double turn = 0;
+      bool dark = false;
+      for (int i = 0; i < 4; ++i) {
+        dark = dark || !(static_cast<double>(std::abs(around[i])) > floor);
+        turn += static_cast<double>(std::arg(around[i + 1] * std::conj(around[i])));
+      }
+      count += !dark && std::abs(turn) > M_PI;
+    }
+  return count;
+}
+
+double phase_bowl(const RowMatrix<std::complex<float>>& image) {
+  if (image.rows() < 2 || image.cols() < 2) return 0;
+  const RowMatrix<double> phase = relative_phase(image);
+  const double row = 0.5 * static_cast<double>(image.rows() - 1);
+  const double col = 0.5 * static_cast<double>(image.cols() - 1);
+  const double corner = std::hypot(row, col);
+  Eigen::Matrix4d normal = 1e-12 * Eigen::Matrix4d::Identity();
+  Eigen::Vector4d right = Eigen::Vector4d::Zero();
+  for (Index r = 0; r < image.rows(); ++r)
+    for (Index c = 0; c < image.cols(); ++c) {
+      const double y = (static_cast<double>(r) - row) / corner;
+      const double x = (static_cast<double>(c) - col) / corner;
+      const Eigen::Vector4d at(1, x, y, x * x + y * y);
+      const auto weight = static_cast<double>(std::abs(image(r, c)));
+      if (!std::isfinite(weight)) continue;
+      normal += weight * at * at.transpose();
+      right += weight * phase(r, c) * at;
+    }
+  return Eigen::Vector4d(normal.ldlt().solve(right))(3);
 }
 
 RowMatrix<double> relative_phase(const RowMatrix<std::complex<float>>& image) {

@@ -9,6 +9,7 @@
 #include "recover/solver/amplitude_fit.hpp"
 #include "recover/solver/fingerprint.hpp"
 #include "recover/solver/image_light.hpp"
+#include "recover/solver/image_noise.hpp"
 #include "recover/solver/pupil_fit.hpp"
 #include "recover/solver/recorder.hpp"
 #include "recover/solver/saver.hpp"
@@ -38,6 +39,7 @@ constexpr int kBrightRounds = 2;       // of pupil and image with bright images 
 constexpr double kUnequal = 0.07;      // spread of bright means that speaks of unequal LEDs
 constexpr double kRoundedShare = 0.8;  // of the residual: LEDs stand on samples
 constexpr double kShrinkage = 0.1;     // of the gain of an LED towards the common one
+constexpr int kShrinkOuter = 8;        // image steps with a shrunk spectrum
 
 constexpr const char* kStateKind = "ptychography complex64";
 
@@ -52,7 +54,18 @@ FitOptions image_options(int max_outer) {
 }
 
 // What a recovery does next. Each part but the dynamics is repeated where it was cut off.
-enum class Part { kFlat, kDynamics, kLifted, kModulus, kAll, kPupil, kImage, kGains, kEnd };
+enum class Part {
+  kFlat,
+  kDynamics,
+  kLifted,
+  kModulus,
+  kAll,
+  kPupil,
+  kImage,
+  kGains,
+  kShrink,
+  kEnd
+};
 
 struct ImagingState {
   std::uint64_t fingerprint = 0;
@@ -70,25 +83,29 @@ struct ImagingState {
   bool exact = false;  // positions of LEDs
   RowMatrix<std::complex<double>> pupil;
   double dark_gain = 1;
-  Vector<float> gains;        // of amplitudes, one per image
-  Vector<float> backgrounds;  // of intensities
+  Vector<float> gains;                         // of amplitudes, one per image
+  Vector<float> backgrounds;                   // of intensities, with the offset
+  double noise_slope = 0, noise_constant = 0;  // as ImageNoise has them
+  double offset = 0;                           // c
 };
 
 template <typename Archive>
 void fields(Archive& archive, ImagingState& s) {
   archive(s.fingerprint, s.recorder, s.part, s.has_gradient, s.gradient, s.lifted, s.best);
   archive(s.best_objective, s.candidates, s.winner, s.round, s.has_pupil, s.pupil, s.dark_gain);
-  archive(s.exact, s.gains, s.backgrounds);
+  archive(s.exact, s.gains, s.backgrounds, s.noise_slope, s.noise_constant, s.offset);
 }
 
-std::string option_bytes(PtychographyOptions options, const PtychographyImages& images) {
+std::string option_bytes(PtychographyOptions options, const PtychographyImages& images,
+                         PtychographyStart start) {
   ArchiveWriter archive;
   std::string dark_images;
   for (const bool is_dark : images.dark) dark_images += is_dark ? '1' : '0';
   Vector<float> weights = images.weights;
   archive(options.refine_pupil, options.pupil_rounds, options.dark_gain, options.background,
           options.led_gains, options.dynamics, options.columns, options.dynamics_steps,
-          options.seed, dark_images, weights);
+          options.seed, options.noise, dark_images, weights);
+  archive(start.pupil, start.exact, start.dark_gain);
   return archive.take();
 }
 
@@ -108,7 +125,8 @@ std::vector<Index> images_that_are(const std::vector<bool>& dark, bool wanted) {
 // One recovery: starts, fits, pupil.
 class Imaging {
  public:
-  Imaging(const PtychographyImages& images, const PtychographyOptions& options, const Hooks& hooks)
+  Imaging(const PtychographyImages& images, const PtychographyOptions& options, const Hooks& hooks,
+          const PtychographyStart& start)
       : op_(*images.op),
         exact_(images.exact.get()),
         amplitudes_(images.amplitudes),
@@ -124,9 +142,10 @@ class Imaging {
     state_.pupil = op_.pupil();
     state_.backgrounds = Vector<float>::Zero(op_.images());
     state_.gains = equal_brightness();
+    if (start.pupil.size() > 0) begin_from(start);
     if (hooks.save || !hooks.resume.empty())
       state_.fingerprint =
-          solve_fingerprint<Complex>(op_, amplitudes_, option_bytes(options, images));
+          solve_fingerprint<Complex>(op_, amplitudes_, option_bytes(options, images, start));
     if (!hooks.resume.empty()) resume(hooks.resume);
   }
 
@@ -139,7 +158,9 @@ class Imaging {
     found.exact = state_.exact;
     found.dark_gain = state_.dark_gain;
     found.gains = std::move(state_.gains);
-    found.backgrounds = std::move(state_.backgrounds);
+    found.backgrounds = (state_.backgrounds.array() - static_cast<float>(state_.offset)).max(0);
+    found.noise_per_intensity = state_.noise_slope;
+    found.noise_constant = state_.noise_constant;
     found.candidates = std::move(state_.candidates);
     found.winner = state_.winner;
     found.iterations = recorder_.next_iteration() - 1;
@@ -152,6 +173,20 @@ class Imaging {
   Verdict verdict() const { return saver_.verdict(); }
 
  private:
+  // A neighbour knows the pupil and whether LEDs stand on samples.
+  void begin_from(const PtychographyStart& start) {
+    require(start.pupil.rows() == op_.pupil().rows() && start.pupil.cols() == op_.pupil().cols(),
+            "ptychography: a pupil of ", start.pupil.rows(), " x ", start.pupil.cols(),
+            " to start from, ", op_.pupil().rows(), " x ", op_.pupil().cols(), " expected");
+    known_ = true;
+    state_.exact = start.exact && exact_ != nullptr;
+    state_.pupil = start.pupil;
+    state_.has_pupil = true;
+    state_.dark_gain = start.dark_gain;
+    for (const Index l : images_that_are(dark_, true))
+      state_.gains(l) = static_cast<float>(start.dark_gain);
+  }
+
   std::string to_bytes(const RecorderState& recorder) {
     state_.recorder = recorder;
     return bytes_of_state(kStateKind, state_);
@@ -175,6 +210,7 @@ class Imaging {
             "checkpoint: sizes that do not belong together");
     state_ = std::move(state);
     recorder_.restore(std::move(state_.recorder));
+    lift_amplitudes();
   }
 
   void run_part() {
@@ -196,6 +232,7 @@ class Imaging {
         state_.part = Part::kAll;
         break;
       case Part::kAll:
+        model_noise();
         if (bright_.size() < all_.size()) fit_image(all_, state_.best, kAllOuter);
         state_.part = Part::kPupil;
         break;
@@ -205,6 +242,10 @@ class Imaging {
       case Part::kGains:
         update_led_gains();
         fit_image(all_, state_.best, kRoundOuter);
+        state_.part = Part::kShrink;
+        break;
+      case Part::kShrink:
+        if (state_.noise_slope > 0) shrink_spectrum();
         state_.part = Part::kEnd;
         break;
       default:
@@ -285,7 +326,7 @@ class Imaging {
   // stand on them, as in many simulations.
   void try_flat() {
     try_start("flat", flat());
-    if (!exact_ || saver_.stopped()) return;
+    if (!exact_ || known_ || saver_.stopped()) return;
     const ImagingState rounded = state_;
     state_.exact = true;
     state_.has_pupil = false;
@@ -320,16 +361,17 @@ class Imaging {
   // Fitted are a / g with weight g^2 and background b / g^2.
   ImageTargets targets_of(const std::vector<Index>& images) const {
     const Index pixels = op_.pixels(), count = static_cast<Index>(images.size());
-    ImageTargets targets{
-        Vector<float>(count * pixels), Vector<float>(count * pixels), Vector<float>(count), {}};
+    ImageTargets targets{Vector<float>(count * pixels), Vector<float>(count * pixels),
+                         Vector<float>(count),          {},
+                         Vector<float>(count),          {}};
     for (Index i = 0; i < count; ++i) {
       const Index l = images[static_cast<size_t>(i)];
       const float gain = state_.gains(l);
-      targets.amplitudes.segment(i * pixels, pixels) =
-          amplitudes_.segment(l * pixels, pixels) / gain;
+      targets.amplitudes.segment(i * pixels, pixels) = lifted().segment(l * pixels, pixels) / gain;
       targets.weights.segment(i * pixels, pixels) =
           gain * gain * weights_.segment(l * pixels, pixels);
       targets.backgrounds(i) = state_.backgrounds(l) / (gain * gain);
+      targets.least(i) = static_cast<float>(state_.offset) / (gain * gain);
       targets.free.push_back(options_.background && dark_[static_cast<size_t>(l)]);
     }
     return targets;
@@ -342,9 +384,11 @@ class Imaging {
   }
 
   // Image and free backgrounds. Returns the objective.
-  double fit_image(const std::vector<Index>& images, Vector<Complex>& x, int max_outer) {
+  double fit_image(const std::vector<Index>& images, Vector<Complex>& x, int max_outer,
+                   const Vector<float>& shrinkage = {}) {
     const auto op = operator_of(images);
-    const ImageTargets targets = targets_of(images);
+    ImageTargets targets = targets_of(images);
+    targets.shrinkage = shrinkage;
     const AmplitudeModel model(*op, targets);
     RowMatrix<Complex> Z = x;
     const auto summary = minimise<Complex>(
@@ -370,7 +414,7 @@ class Imaging {
     const bool pupil = options_.refine_pupil != PupilRefinement::kOff;
     const int rounds = pupil || wants_gain() ? options_.pupil_rounds : 0;
     if (state_.round >= rounds) {
-      state_.part = options_.led_gains ? Part::kGains : Part::kEnd;
+      state_.part = options_.led_gains ? Part::kGains : Part::kShrink;
       return;
     }
     if (pupil) fit_pupil(all_, state_.best);
@@ -390,8 +434,7 @@ class Imaging {
 
   ImagePixels pixels_of(const Vector<float>& squares, Index l) const {
     const Index first = l * op_.pixels();
-    return {squares.data() + first, amplitudes_.data() + first, weights_.data() + first,
-            op_.pixels()};
+    return {squares.data() + first, lifted().data() + first, weights_.data() + first, op_.pixels()};
   }
 
   // The common exposure g^2 of dark images and their backgrounds, by turns.
@@ -399,11 +442,52 @@ class Imaging {
     const Vector<float> squares = squares_of_best();
     std::vector<ImagePixels> dark;
     for (const Index l : images_that_are(dark_, true)) dark.push_back(pixels_of(squares, l));
-    const double exposure = common_exposure(dark, options_.background);
+    const double exposure = common_exposure(dark, options_.background, state_.offset);
     if (!(exposure > 0)) return;
     const auto change = static_cast<float>(std::sqrt(exposure) / state_.dark_gain);
     state_.dark_gain = std::sqrt(exposure);
     for (const Index l : images_that_are(dark_, true)) state_.gains(l) *= change;
+  }
+
+  // sqrt(a^2 + c)
+  const Vector<float>& lifted() const { return lifted_.size() > 0 ? lifted_ : amplitudes_; }
+  void lift_amplitudes() {
+    if (state_.offset > 0)
+      lifted_ = (amplitudes_.array().square() + static_cast<float>(state_.offset)).sqrt();
+  }
+
+  // Counting noise: what the highest frequencies show, but no more than bright images leave over,
+  // 1/4 per_intensity in amplitudes.
+  ImageNoise noise() const {
+    if (options_.noise == PhotonNoise::kGaussian) return {};
+    if (options_.noise == PhotonNoise::kPoisson) return {1, 0};
+    ImageNoise seen = noise_of_images(op_, amplitudes_, dark_);
+    const auto measured = static_cast<double>(op_.pixels()) * static_cast<double>(bright_.size());
+    const double left_over = 8 * state_.best_objective / measured;
+    if (left_over < seen.per_intensity) seen = {left_over, 0};
+    return seen;
+  }
+
+  // c is added to images and predictions alike; the least background is c.
+  void model_noise() {
+    const ImageNoise found = noise();
+    state_.noise_slope = found.per_intensity;
+    state_.noise_constant = found.constant;
+    double brightest = 0;
+    for (const Index l : bright_)
+      brightest = std::max(brightest, mean_intensity(amplitudes_, op_.pixels(), l));
+    const double offset = found.offset(brightest);
+    // The part that calls this may be repeated.
+    state_.backgrounds.array() += static_cast<float>(offset - state_.offset);
+    state_.offset = offset;
+    lift_amplitudes();
+  }
+
+  void shrink_spectrum() {
+    const auto op = operator_of(all_);
+    const Vector<float> shrinkage =
+        shrinkage_of(*op, state_.best, targets_of(all_).weights, state_.noise_slope / 4);
+    fit_image(all_, state_.best, kShrinkOuter, shrinkage);
   }
 
   // A factor per LED, shrunk towards 1 and never far from it: one that is free from the start
@@ -432,7 +516,8 @@ class Imaging {
   const PtychographyOptions& options_;
   Recorder recorder_;
   Saver saver_;
-  Vector<float> weights_;
+  Vector<float> weights_, lifted_;
+  bool known_ = false;  // pupil and positions, from a neighbour
   std::vector<Index> all_, bright_;
   ImagingState state_;
 };
@@ -509,14 +594,15 @@ void PtychographyOptions::validate() const {
 }
 
 PtychographyResult recover_image(const PtychographyImages& images,
-                                 const PtychographyOptions& options, const Hooks& hooks) {
+                                 const PtychographyOptions& options, const Hooks& hooks,
+                                 const PtychographyStart& start) {
   options.validate();
   check_images(images);
   PtychographyResult found;
   Verdict verdict = Verdict::kContinue;
   {
     const FlushToZero flush;
-    Imaging imaging(images, options, hooks);
+    Imaging imaging(images, options, hooks, start);
     found = imaging.run();
     verdict = imaging.verdict();
   }
@@ -524,8 +610,10 @@ PtychographyResult recover_image(const PtychographyImages& images,
   if (found.x.size() == 0) found.x = Vector<Complex>::Zero(op->rows());
   const Vector<float> squares = squares_of(*op, found.x);
   found.amplitude_residual = residual_of_used(images, found, squares);
-  const Vector<float> b = cleaned_intensities(images, found, squares);
-  auto answer = rank_one_recovery<Complex>(*op, b, found.x, true);
+  BasicRecovery<Complex> answer;
+  if (options.examine)
+    answer = rank_one_recovery<Complex>(*op, cleaned_intensities(images, found, squares), found.x,
+                                        true);
   answer.iterations = found.iterations;
   answer.seconds = found.seconds;
   answer.history = std::move(found.history);

@@ -35,6 +35,13 @@ std::string list_text(const std::vector<Index>& which) {
   return text;
 }
 
+// "LED 3 is" or "LEDs 3, 5 are".
+std::string counted(const char* one, const std::vector<Index>& which, const char* verb_one,
+                    const char* verb_many) {
+  const bool several = which.size() != 1;
+  return message(one, several ? "s " : " ", list_text(which), " ", several ? verb_many : verb_one);
+}
+
 double middle_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -100,8 +107,8 @@ void drop_empty(PtychographyData& data, bool drop_bad) {
   for (Index i = 0; i < static_cast<Index>(data.used.size()); ++i)
     if (data.amplitudes.segment(i * pixels, pixels).maxCoeff() == 0) empty.push_back(i);
   if (empty.empty()) return;
-  const std::string text = message("images ", list_text(numbers_of(data, empty)), " are all zero");
-  require(drop_bad, text, "; the option drop-bad leaves them out");
+  const std::string text = counted("image", numbers_of(data, empty), "is all zero", "are all zero");
+  require(drop_bad, text, "; the option drop-bad leaves such images out");
   data.warnings.push_back(text + ": left out");
   drop(data, empty, "no light");
 }
@@ -171,8 +178,9 @@ void mask_bad_pixels(PtychographyData& data) {
       image[i] = neighbours(image, rows, cols, i / cols, i % cols, bad);
       weights(l * pixels + i) = 0;
     }
-  data.warnings.push_back(
-      message(data.bad_pixels.size(), " pixels are hot or dead in all images: not used"));
+  data.warnings.push_back(message(data.bad_pixels.size(),
+                                  data.bad_pixels.size() == 1 ? " pixel is" : " pixels are",
+                                  " hot or dead in all images: not used"));
 }
 
 // The largest value of all is the camera's limit where it is more frequent than values near it.
@@ -195,8 +203,8 @@ void drop_masked(PtychographyData& data, bool drop_bad) {
   for (Index i = 0; i < static_cast<Index>(data.used.size()); ++i)
     if (data.weights.segment(i * pixels, pixels).mean() < 1 - kMostMasked) places.push_back(i);
   if (places.empty()) return;
-  data.warnings.push_back(
-      message("images ", list_text(numbers_of(data, places)), " are saturated: left out"));
+  data.warnings.push_back(counted("image", numbers_of(data, places), "is", "are") +
+                          " saturated: left out");
   drop(data, places, "saturated");
 }
 
@@ -267,14 +275,15 @@ void check_levels(PtychographyData& data, bool drop_bad, double objective_na) {
              (!on_samples && contradicts(levels.level[i], levels.na[i] > 1)))
       wrong.push_back(static_cast<Index>(i));
   }
-  const auto tell = [&](const std::vector<Index>& places, const char* what) {
+  const auto tell = [&](const std::vector<Index>& places, const char* one, const char* many,
+                        const char* what) {
     if (!places.empty())
       data.warnings.push_back(
-          message("LEDs ", list_text(numbers_of(data, places)), " ", what,
-                  drop_bad ? ": left out" : "; the option drop-bad leaves them out"));
+          message(counted("LED", numbers_of(data, places), one, many), what,
+                  drop_bad ? ": left out" : "; the option drop-bad leaves such images out"));
   };
-  tell(rim, "are on the rim of the pupil");
-  tell(wrong, "contradict the model (far too dark or too bright for their place)");
+  tell(rim, "is", "are", " on the rim of the pupil");
+  tell(wrong, "contradicts", "contradict", " the model (far too dark or too bright for the place)");
   data.contradicting = numbers_of(data, wrong);
   if (!drop_bad) return;
   std::vector<Index> both = rim;

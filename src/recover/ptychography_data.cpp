@@ -60,8 +60,12 @@ PtychographyData detail::numbered_data(const ImageStack& images, const Optics& o
   data.rows = optics.upsampling * images.rows;
   data.cols = optics.upsampling * images.cols;
   data.windows = spectrum_windows(optics, images.rows, images.cols, lights);
-  data.pupil = known_pupil.size() > 0 ? known_pupil : pupil(optics, images.rows, images.cols);
-  if (known_pupil.size() == 0) data.exact = exact_pupils(optics, images.rows, images.cols, lights);
+  data.pupil = pupil(optics, images.rows, images.cols);
+  data.exact = exact_pupils(optics, images.rows, images.cols, lights);
+  if (known_pupil.size() > 0) {
+    data.pupil = cut_at_na(known_pupil, optics);
+    data.exact.pupil = cut_at_na(known_pupil, optics, 1);
+  }
   data.amplitudes = amplitudes_of(images);
   for (size_t l = 0; l < lights.size(); ++l) {
     data.dark.push_back(is_dark(data, data.windows[l]));

@@ -6,9 +6,10 @@
 #include "recover/ptychography_numbered.hpp"
 #include "recover/ptychography_setup.hpp"
 #include "udv/io/npy.hpp"
+#include "udv/io/png.hpp"
 #include "udv/io/variables.hpp"
 #include "udv/recover/led_geometry.hpp"
-#include "udv/recover/ptychography_data.hpp"
+#include "udv/recover/ptychography_field.hpp"
 
 namespace udv {
 namespace {
@@ -61,6 +62,48 @@ FileImages read_images(const io::VariableFile& file, const DataSetup& setup) {
   return found;
 }
 
+// Nothing says how many images there are, and counted along another axis they would be square.
+void check_axes(const FileImages& file, const detail::LedSetup& leds) {
+  const bool counted = leds.order != detail::LedOrder::kSpiral || leds.count;
+  const Index kept = file.images_last ? file.cols : file.rows;
+  require<IoError>(
+      counted || file.rows == file.cols || file.images != kept, file.what, " has shape ",
+      io::shape_text(file.array.shape), ": ", file.images, " images of ", file.rows, " x ",
+      file.cols, " found, square ones expected: [data] ", "image_axis = \"",
+      file.images_last ? "first" : "last", "\", or a count in [leds] where they are not square");
+}
+
+// Pixels of a picture or array of the size of the images, or of the part that is used, that are not
+// 0 say nothing.
+std::vector<bool> read_mask(const std::filesystem::path& path, const FileImages& images,
+                            const Region& region) {
+  if (path.empty()) return {};
+  RowMatrix<double> values;
+  if (path.extension() == ".png") {
+    values = io::read_png_gray(path).cast<double>();
+  } else {
+    const io::VariableFile file(path);
+    const io::ComplexArray array = file.read(file.variables().front().name);
+    std::vector<Index> shape = array.shape;
+    if (shape.size() == 3 && shape[0] == 1) shape.erase(shape.begin());
+    require<IoError>(shape.size() == 2, path.string(), ": a mask of shape ",
+                     io::shape_text(array.shape), " found, rows x columns expected");
+    values.resize(shape[0], shape[1]);
+    for (Index i = 0; i < values.size(); ++i)
+      values.data()[i] = array.values[static_cast<size_t>(i)] == 0.0 ? 0 : 1;
+  }
+  const bool whole = values.rows() == images.rows && values.cols() == images.cols;
+  const bool part = values.rows() == region.rows && values.cols() == region.cols;
+  require<IoError>(whole || part, path.string(), ": a mask of ", values.rows(), " x ",
+                   values.cols(), " found, ", images.rows, " x ", images.cols,
+                   " expected, as the images");
+  std::vector<bool> mask;
+  for (Index r = 0; r < region.rows; ++r)
+    for (Index c = 0; c < region.cols; ++c)
+      mask.push_back(values(whole ? region.row + r : r, whole ? region.col + c : c) != 0);
+  return mask;
+}
+
 double read_number(const io::VariableFile& file, const std::string& name) {
   const io::ComplexArray array = file.read(name);
   const std::string what = variable_words(file, name);
@@ -73,13 +116,18 @@ double read_number(const io::VariableFile& file, const std::string& name) {
 // The images and pixels that are used. Throws on a pixel that makes no sense, naming its place in
 // the file.
 ImageStack cut_images(const FileImages& file, const std::vector<Index>& used, const Region& region,
-                      ImageKind kind) {
+                      ImageKind kind, const std::vector<bool>& mask) {
   ImageStack stack{static_cast<Index>(used.size()), region.rows, region.cols, kind, {}};
   stack.values.reserve(static_cast<size_t>(stack.images * region.rows * region.cols));
   for (const Index l : used)
     for (Index r = region.row; r < region.row + region.rows; ++r)
       for (Index c = region.col; c < region.col + region.cols; ++c) {
         const double value = file.value(l, r, c);
+        const Index at = (r - region.row) * region.cols + c - region.col;
+        if (!mask.empty() && mask[static_cast<size_t>(at)] && !(value >= 0)) {
+          stack.values.push_back(0);
+          continue;
+        }
         require<IoError>(std::isfinite(value) && value >= 0, file.what, ": image ", l + 1,
                          ", pixel (", r, ", ", c, ") is ", value,
                          ", a number of at least 0 expected");
@@ -88,20 +136,23 @@ ImageStack cut_images(const FileImages& file, const std::vector<Index>& used, co
   return stack;
 }
 
-// Empty where the setup names no pupil, or the one it names is all zero.
+// Empty where the setup names no pupil, or the one it names is all zero. One of whole images is
+// sampled anew for a part of them: the frequencies are the same, their number is not.
 RowMatrix<std::complex<double>> read_pupil(const io::VariableFile& file, const std::string& name,
-                                           const Region& region) {
+                                           const FileImages& images, const Region& region) {
   if (name.empty()) return {};
   const io::ComplexArray array = file.read(name);
   const bool zero = std::all_of(array.values.begin(), array.values.end(),
                                 [](const auto& value) { return value == 0.0; });
   if (zero) return {};
-  require<IoError>(array.shape == std::vector<Index>({region.rows, region.cols}),
-                   file.path().string(), ": pupil '", name, "' has shape ",
+  const bool part = array.shape == std::vector<Index>({region.rows, region.cols});
+  const bool whole = array.shape == std::vector<Index>({images.rows, images.cols});
+  require<IoError>(part || whole, file.path().string(), ": pupil '", name, "' has shape ",
                    io::shape_text(array.shape), ", ", region.rows, " x ", region.cols,
                    " expected, as the images");
-  return Eigen::Map<const RowMatrix<std::complex<double>>>(array.values.data(), region.rows,
-                                                           region.cols);
+  const RowMatrix<std::complex<double>> given = Eigen::Map<const RowMatrix<std::complex<double>>>(
+      array.values.data(), array.shape[0], array.shape[1]);
+  return resampled_pupil(given, region.rows, region.cols);
 }
 
 // The smallest one that holds all windows.
@@ -118,35 +169,44 @@ int smallest_upsampling(Optics optics, const Region& region, const std::vector<G
 
 }  // namespace
 
-PtychographyData read_ptychography(const std::filesystem::path& data_path,
-                                   const std::filesystem::path& setup_path, bool drop_bad,
-                                   Calibration calibration, std::uint64_t seed) {
+PtychographyField read_ptychography_field(const std::filesystem::path& data_path,
+                                          const std::filesystem::path& setup_path,
+                                          const PtychographyReading& reading) {
   const PtychographySetup setup = detail::read_setup(setup_path.string());
   const io::VariableFile file(data_path);
   Optics optics = detail::resolve_optics(
       setup, [&](const std::string& name) { return read_number(file, name); });
   const FileImages images = read_images(file, setup.data);
-  const auto places = detail::led_places(setup.leds, images.images);
+  check_axes(images, setup.leds);
+  const auto places = detail::led_places(setup.leds, optics, images.images);
   const Region region = detail::image_region(setup.data, images.rows, images.cols);
-  const std::vector<Index> used = detail::used_images(setup.leds, illuminations(optics, places));
-  std::vector<GridPoint> leds;
-  for (const Index l : used) leds.push_back(places[static_cast<size_t>(l)]);
-  const auto known_pupil = read_pupil(file, setup.pupil_variable, region);
-  const ImageStack stack = cut_images(images, used, region, setup.data.kind);
+  PtychographyField field;
+  field.drop_bad = reading.drop_bad;
+  field.source = images.what;
+  field.numbers = detail::used_images(setup.leds, illuminations(optics, places));
+  for (const Index l : field.numbers) field.leds.push_back(places[static_cast<size_t>(l)]);
+  field.pupil = read_pupil(file, setup.pupil_variable, images, region);
+  field.mask = read_mask(reading.mask, images, region);
+  field.images = cut_images(images, field.numbers, region, setup.data.kind, field.mask);
   try {
     const bool smallest = setup.upsampling == 0;
-    if (smallest) optics.upsampling = smallest_upsampling(optics, region, leds);
-    CalibratedOptics calibrated = calibrate(stack, optics, leds, calibration, seed);
+    if (smallest) optics.upsampling = smallest_upsampling(optics, region, field.leds);
+    CalibratedOptics calibrated =
+        calibrate(field.images, optics, field.leds, reading.calibration, reading.seed);
     if (smallest)
-      calibrated.optics.upsampling = smallest_upsampling(calibrated.optics, region, leds);
-    auto data = detail::numbered_data(stack, calibrated.optics,
-                                      illuminations(calibrated.optics, leds), used, known_pupil);
-    data.warnings = calibrated.warnings;
-    detail::check_images(data, drop_bad, calibrated.optics);
-    return data;
+      calibrated.optics.upsampling = smallest_upsampling(calibrated.optics, region, field.leds);
+    field.optics = calibrated.optics;
+    field.warnings = calibrated.warnings;
   } catch (const InvalidArgument& error) {
     throw IoError(message(images.what, ": ", error.what()));
   }
+  return field;
+}
+
+PtychographyData read_ptychography(const std::filesystem::path& data_path,
+                                   const std::filesystem::path& setup_path, bool drop_bad,
+                                   Calibration calibration, std::uint64_t seed) {
+  return data_of(read_ptychography_field(data_path, setup_path, {drop_bad, calibration, seed, {}}));
 }
 
 }  // namespace udv

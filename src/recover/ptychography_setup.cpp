@@ -3,21 +3,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 
 #include "core/require.hpp"
 #include "io/toml_file.hpp"
 #include "udv/io/file.hpp"
+#include "udv/io/text_table.hpp"
 
 namespace udv::detail {
 namespace {
 
 using io::detail::TomlSection;
 
+constexpr double kFarAway = 1000;  // mm, of LEDs whose angles alone are known
+
 struct Range {
   const char* words;
   bool (*holds)(double);
 };
 
+const Range kWavelength{"nanometres from 0.001 to 100000",
+                        [](double x) { return x >= 1e-3 && x <= 1e5; }};
+const Range kPixel{"micrometres from 0.0001 to 1000",
+                   [](double x) { return x >= 1e-4 && x <= 1e3; }};
+const Range kLength{"millimetres from 0.001 to 100000",
+                    [](double x) { return x >= 1e-3 && x <= 1e5; }};
 const Range kPositive{"a positive number", [](double x) { return x > 0; }};
 const Range kNonnegative{"0 or more", [](double x) { return x >= 0; }};
 const Range kAperture{"a number between 0 and 1", [](double x) { return x > 0 && x < 1; }};
@@ -35,11 +46,11 @@ struct Field {
 
 const std::vector<Field>& fields() {
   static const std::vector<Field> table = {
-      {"wavelength_nm", &Optics::wavelength_m, 1e9, kPositive, true},
+      {"wavelength_nm", &Optics::wavelength_m, 1e9, kWavelength, true},
       {"na", &Optics::numerical_aperture, 1, kAperture, true},
-      {"sample_pixel_um", &Optics::pixel_m, 1e6, kPositive, false},
-      {"led_pitch_mm", &Optics::led_pitch_mm, 1, kPositive, true},
-      {"led_distance_mm", &Optics::led_distance_mm, 1, kPositive, true},
+      {"sample_pixel_um", &Optics::pixel_m, 1e6, kPixel, false},
+      {"led_pitch_mm", &Optics::led_pitch_mm, 1, kLength, false},
+      {"led_distance_mm", &Optics::led_distance_mm, 1, kLength, false},
       {"slide_thickness_mm", &Optics::slide_thickness_mm, 1, kNonnegative, false},
       {"slide_index", &Optics::slide_index, 1, kRefractive, false},
       {"rotation_degrees", &Optics::rotation_degrees, 1, kAnything, false},
@@ -47,7 +58,7 @@ const std::vector<Field>& fields() {
       {"y_offset_mm", &Optics::y_offset_mm, 1, kAnything, false},
       {"defocus_um", &Optics::defocus_m, 1e6, kAnything, false},
       // Together they give pixel_m.
-      {"camera_pixel_um", nullptr, 1e6, kPositive, false},
+      {"camera_pixel_um", nullptr, 1e6, kPixel, false},
       {"magnification", nullptr, 1, kPositive, false},
   };
   return table;
@@ -108,23 +119,60 @@ void read_optics(const TomlSection& section, PtychographySetup& setup) {
   setup.pupil_variable = section.variable("pupil").value_or("");
 }
 
+// Keys that say by themselves where the LEDs are.
+constexpr const char* kPlaces[] = {"list", "positions_mm", "positions_na", "file"};
+
+// The one of them that is there; empty: none.
+std::string places_key(const TomlSection& section) {
+  std::string found;
+  for (const char* const key : kPlaces) {
+    if (!section.has(key)) continue;
+    require<IoError>(found.empty(), section.where(key), ": found beside ", found,
+                     ", one of them expected");
+    found = key;
+  }
+  return found;
+}
+
 LedOrder read_order(const TomlSection& section) {
-  require<IoError>(section.has("order") != section.has("list"),
-                   section.where(section.has("list") ? "list" : "order"), ": ",
-                   section.has("list") ? "found beside order" : "no such key found",
-                   ", one of order and list expected");
-  if (section.has("list")) return LedOrder::kList;
-  const std::string_view expected = "\"spiral\" or \"raster\"";
+  const std::string places = places_key(section);
+  const std::string_view expected = "\"spiral\", \"raster\", \"columns\" or \"list\"";
+  require<IoError>(section.has("order") || !places.empty(), section.where("order"),
+                   ": no such key found, one of order and list expected");
+  if (!section.has("order")) return LedOrder::kList;
   const std::string order = *section.text("order", expected);
-  if (order != "spiral" && order != "raster") section.refuse("order", expected);
-  return order == "spiral" ? LedOrder::kSpiral : LedOrder::kRaster;
+  require<IoError>((order == "list") == !places.empty(),
+                   section.where(places.empty() ? "order" : places), ": ",
+                   places.empty() ? "list found without list, positions_mm, positions_na or file"
+                                  : "found beside order",
+                   ", one of order and list expected");
+  if (order == "spiral") return LedOrder::kSpiral;
+  if (order == "raster") return LedOrder::kRaster;
+  if (order == "columns") return LedOrder::kColumns;
+  if (order != "list") section.refuse("order", expected);
+  return LedOrder::kList;
 }
 
 constexpr double kMostLeds = 1e6;
 
+double field_number(const io::TextTable& table, Index row, Index column) {
+  const std::string text(table.field(row, column));
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  require<IoError>(!text.empty() && *end == '\0' && std::isfinite(value), table.where(row, column),
+                   ": '", text, "' found, a number expected");
+  return value;
+}
+
+std::string joined_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 void read_raster(const TomlSection& section, LedSetup& leds) {
   for (const char* key : {"rows", "cols"}) {
-    if (leds.order == LedOrder::kRaster)
+    if (leds.order == LedOrder::kRaster || leds.order == LedOrder::kColumns)
       section.require_key(key);
     else if (section.has(key))
       section.refuse(key, "nothing without order = \"raster\"");
@@ -135,14 +183,42 @@ void read_raster(const TomlSection& section, LedSetup& leds) {
     section.refuse("rows", "rows x cols of at most 1000000");
 }
 
-LedSetup read_leds(const TomlSection& section) {
+// Two columns of a CSV file: x_mm and y_mm, na_x and na_y, or x and y in pitches.
+void read_led_file(const TomlSection& section, const std::string& setup_path, LedSetup& leds) {
+  const std::filesystem::path name = *section.text("file", "the name of a CSV file");
+  const io::TextTable table(std::filesystem::path(setup_path).parent_path() / name);
+  struct Names {
+    const char *x, *y;
+    LedUnit unit;
+  };
+  for (const Names& names :
+       {Names{"x_mm", "y_mm", LedUnit::kMillimetre}, Names{"na_x", "na_y", LedUnit::kNa},
+        Names{"x", "y", LedUnit::kPitch}}) {
+    const Index x = table.find(names.x), y = table.find(names.y);
+    if (x < 0 || y < 0) continue;
+    leds.unit = names.unit;
+    for (Index row = 0; row < table.rows(); ++row)
+      leds.list.push_back({field_number(table, row, x), field_number(table, row, y)});
+    return;
+  }
+  throw IoError(message(table.name(), ": columns ", joined_names(table.columns()),
+                        " found, x_mm and y_mm, na_x and na_y, or x and y expected"));
+}
+
+void read_places(const TomlSection& section, const std::string& path, LedSetup& leds) {
+  const std::string key = places_key(section);
+  if (key == "file") return read_led_file(section, path, leds);
+  for (const auto& [x, y] : section.pairs(key)) leds.list.push_back({x, y});
+  if (key == "positions_mm") leds.unit = LedUnit::kMillimetre;
+  if (key == "positions_na") leds.unit = LedUnit::kNa;
+}
+
+LedSetup read_leds(const TomlSection& section, const std::string& path) {
   LedSetup leds;
   leds.where = section.where("");
   leds.order = read_order(section);
   read_raster(section, leds);
-  if (leds.order == LedOrder::kList)
-    for (const auto& [x, y] : section.pairs("list"))
-      leds.list.push_back({static_cast<double>(x), static_cast<double>(y)});
+  if (leds.order == LedOrder::kList) read_places(section, path, leds);
   leds.count = section.whole("count", 1);
   leds.max_na = section.number("max_na");
   if (leds.max_na && !kAperture.holds(*leds.max_na)) section.refuse("max_na", kAperture.words);
@@ -202,20 +278,57 @@ std::vector<std::string_view> optics_keys() {
   return keys;
 }
 
+// A pitch is needed where places are counted in it, a distance unless they are angles.
+void require_geometry(const TomlSection& optics, const PtychographySetup& setup) {
+  if (setup.leds.unit == LedUnit::kPitch) optics.require_key("led_pitch_mm");
+  if (setup.leds.unit != LedUnit::kNa) optics.require_key("led_distance_mm");
+}
+
 PtychographySetup setup_of(const std::string& path, const toml::table& table) {
   const TomlSection file(path, "", table, {"optics", "leds", "data"});
   for (const char* key : {"optics", "leds", "data"}) file.require_key(key);
   PtychographySetup setup;
   read_optics(*file.section("optics", optics_keys()), setup);
-  setup.leds = read_leds(
-      *file.section("leds", {"order", "rows", "cols", "list", "count", "max_na", "skip"}));
+  setup.leds = read_leds(*file.section("leds", {"order", "rows", "cols", "list", "positions_mm",
+                                                "positions_na", "file", "count", "max_na", "skip"}),
+                         path);
+  require_geometry(*file.section("optics", optics_keys()), setup);
   setup.data = read_data(*file.section("data", {"variable", "kind", "image_axis", "roi", "crop"}));
   return setup;
 }
 
-std::vector<GridPoint> places_in_order(const LedSetup& leds, Index count) {
+std::vector<GridPoint> column_order(Index rows, Index cols) {
+  std::vector<GridPoint> points = raster_order(cols, rows);
+  for (GridPoint& point : points) std::swap(point.x, point.y);
+  return points;
+}
+
+// Places of a list in pitches. An LED that is seen under the angle of sine s stands
+// H s / sqrt(1 - s^2) + t s / sqrt(n^2 - s^2) from the axis.
+std::vector<GridPoint> listed_places(const LedSetup& leds, const Optics& optics) {
+  std::vector<GridPoint> places = leds.list;
+  if (leds.unit == LedUnit::kPitch) return places;
+  for (size_t i = 0; i < places.size(); ++i) {
+    double scale = 1 / optics.led_pitch_mm;
+    const double s = std::hypot(places[i].x, places[i].y);
+    if (leds.unit == LedUnit::kNa && s > 0) {
+      require<IoError>(s < 1, leds.where, ": LED ", i + 1, " with NA ", s,
+                       " found, less than 1 expected");
+      const double n2 = optics.slide_index * optics.slide_index;
+      const double radius = optics.led_distance_mm * s / std::sqrt(1 - s * s) +
+                            optics.slide_thickness_mm * s / std::sqrt(n2 - s * s);
+      scale *= radius / s;
+    }
+    places[i] = {scale * places[i].x, scale * places[i].y};
+  }
+  return places;
+}
+
+std::vector<GridPoint> places_in_order(const LedSetup& leds, const Optics& optics, Index count) {
   if (leds.order == LedOrder::kSpiral) return spiral_order(count);
-  return leds.order == LedOrder::kRaster ? raster_order(leds.rows, leds.cols) : leds.list;
+  if (leds.order == LedOrder::kRaster) return raster_order(leds.rows, leds.cols);
+  if (leds.order == LedOrder::kColumns) return column_order(leds.rows, leds.cols);
+  return listed_places(leds, optics);
 }
 
 }  // namespace
@@ -227,6 +340,9 @@ PtychographySetup read_setup(const std::string& path) {
 
 Optics resolve_optics(const PtychographySetup& setup, const ReadNumber& read) {
   Optics optics;
+  // What places in mm or NA do not need.
+  optics.led_pitch_mm = 1;
+  optics.led_distance_mm = kFarAway;
   optics.upsampling = std::max(setup.upsampling, 1);
   optics.mirrored = setup.orientation.mirrored;
   optics.swapped = setup.orientation.swapped;
@@ -243,11 +359,11 @@ Optics resolve_optics(const PtychographySetup& setup, const ReadNumber& read) {
   return optics;
 }
 
-std::vector<GridPoint> led_places(const LedSetup& leds, Index num_images) {
+std::vector<GridPoint> led_places(const LedSetup& leds, const Optics& optics, Index num_images) {
   const Index count = leds.count.value_or(num_images);
   require<IoError>(count <= num_images, leds.where, ": count ", count, " found, at most ",
                    num_images, " expected, the images of the data file");
-  std::vector<GridPoint> places = places_in_order(leds, count);
+  std::vector<GridPoint> places = places_in_order(leds, optics, count);
   const auto found = static_cast<Index>(places.size());
   require<IoError>(found == count || (leds.count && found > count), leds.where, ": places of ",
                    found, " LEDs found, ", count, " expected, one for each image");

@@ -16,7 +16,9 @@ using io::detail::Quantity;
 
 /// Usual: first for pages, pictures and .npy files, last for named arrays.
 enum class ImageAxis { kUsual, kFirst, kLast };
-enum class LedOrder { kSpiral, kRaster, kList };
+enum class LedOrder { kSpiral, kRaster, kColumns, kList };
+/// What places of LEDs are given in: pitches of the grid, mm, or NA as seen from the sample.
+enum class LedUnit { kPitch, kMillimetre, kNa };
 
 /// Pixels row .. row + rows - 1 and col .. col + cols - 1, 0-based.
 struct Region {
@@ -32,7 +34,8 @@ struct LedSetup {
   LedOrder order = LedOrder::kSpiral;
   Index rows = 0;  ///< of a raster
   Index cols = 0;
-  std::vector<GridPoint> list;   ///< of kList
+  std::vector<GridPoint> list;  ///< of kList, in units of `unit`
+  LedUnit unit = LedUnit::kPitch;
   std::optional<Index> count;    ///< the first images alone
   std::optional<double> max_na;  ///< LEDs up to this NA alone
   std::vector<Index> skip;       ///< numbers of LEDs that are left out, from 1
@@ -73,9 +76,9 @@ using ReadNumber = std::function<double(const std::string& variable)>;
 /// naming file, line and key where a value makes no sense.
 Optics resolve_optics(const PtychographySetup& setup, const ReadNumber& read);
 
-/// Places of the LEDs of the first `count` images (all, without a count). Throws IoError where
-/// the order has too few LEDs, or the data file too few images.
-std::vector<GridPoint> led_places(const LedSetup& leds, Index num_images);
+/// Places of the LEDs of the first `count` images (all, without a count), in pitches. Throws
+/// IoError where the order has too few LEDs, or the data file too few images.
+std::vector<GridPoint> led_places(const LedSetup& leds, const Optics& optics, Index num_images);
 
 /// Images that are used, 0-based: not skipped and up to max_na.
 std::vector<Index> used_images(const LedSetup& leds, const std::vector<Illumination>& lights);

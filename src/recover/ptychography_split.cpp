@@ -47,6 +47,7 @@ PtychographySplit split_images(const PtychographyData& data, Index count, std::u
     if (!std::binary_search(held.begin(), held.end(), l)) used.push_back(l);
   PtychographySplit split;
   split.used = some_images(all, data, used);
+  split.fitted = used;
   if (!held.empty()) split.held_out = some_images(all, data, held);
   return split;
 }

@@ -63,7 +63,7 @@ TEST(PtychographySetup, OfTheExampleIsThatOfTheDataSet) {
   EXPECT_EQ(setup.data.variable, "imlow_HDR");
   EXPECT_EQ(setup.data.kind, ImageKind::kAmplitude);
   EXPECT_EQ(setup.data.image_axis, ImageAxis::kLast);
-  const auto lights = illuminations(optics, led_places(setup.leds, 225));
+  const auto lights = illuminations(optics, led_places(setup.leds, Optics(), 225));
   EXPECT_EQ(used_images(setup.leds, lights).size(), 37u);
   const Region region = image_region(setup.data, 128, 128);
   EXPECT_EQ(region.row, 24);
@@ -78,7 +78,7 @@ TEST(PtychographySetup, DefaultsAreNoSlideNoShiftAndAllImages) {
   EXPECT_EQ(optics.slide_thickness_mm, 0);
   EXPECT_EQ(optics.defocus_m, 0);
   EXPECT_EQ(setup.pupil_variable, "");
-  EXPECT_EQ(led_places(setup.leds, 9), spiral_order(9));
+  EXPECT_EQ(led_places(setup.leds, Optics(), 9), spiral_order(9));
   EXPECT_EQ(image_region(setup.data, 30, 20).rows, 30);
   EXPECT_NO_THROW(optics.validate());
 }
@@ -99,7 +99,7 @@ TEST(PtychographySetup, VariablesAreScaledAndChecked) {
   EXPECT_DOUBLE_EQ(optics.wavelength_m, 532e-9);
   const auto resolved = error_of([&] { resolve_optics(setup, [](auto&) { return -1.0; }); });
   EXPECT_NE(resolved.find("setup.toml:2: [optics] wavelength_nm: -1e+09 found in variable "
-                          "\"wlength\", a positive number expected"),
+                          "\"wlength\", nanometres from 0.001 to 100000 expected"),
             std::string::npos)
       << resolved;
 }
@@ -123,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"532", "\"green\"",
                 "2: [optics] wavelength_nm: 'green' found, a number or { variable = \"name\" } "
                 "expected"},
-        Mistake{"532", "-532", "2: [optics] wavelength_nm: -532 found, a positive number expected"},
+        Mistake{"532", "-532",
+                "2: [optics] wavelength_nm: -532 found, nanometres from 0.001 to 100000 expected"},
         Mistake{"532", "inf",
                 "2: [optics] wavelength_nm: inf found, a number or { variable = \"name\" } "
                 "expected"},
@@ -181,16 +182,17 @@ TEST(LedSetup, OnePlaceForEachImage) {
   leds.where = "setup.toml:8: [leds]";
   leds.order = LedOrder::kRaster;
   leds.rows = leds.cols = 5;
-  EXPECT_EQ(led_places(leds, 25).size(), 25u);
-  EXPECT_EQ(error_of([&] { led_places(leds, 24); }),
+  EXPECT_EQ(led_places(leds, Optics(), 25).size(), 25u);
+  EXPECT_EQ(error_of([&] { led_places(leds, Optics(), 24); }),
             "setup.toml:8: [leds]: places of 25 LEDs found, 24 expected, one for each image");
   leds.count = 20;  // the first ones
-  EXPECT_EQ(led_places(leds, 24).size(), 20u);
+  EXPECT_EQ(led_places(leds, Optics(), 24).size(), 20u);
 }
 
 TEST(LedSetup, MistakesAreNamed) {
   EXPECT_EQ(error_with_leds("order = \"zigzag\"\n"),
-            "setup.toml:9: [leds] order: 'zigzag' found, \"spiral\" or \"raster\" expected");
+            "setup.toml:9: [leds] order: 'zigzag' found, \"spiral\", \"raster\", \"columns\" or "
+            "\"list\" expected");
   EXPECT_EQ(error_with_leds("count = 3\n"),
             "setup.toml:8: [leds] order: no such key found, one of order and list expected");
   EXPECT_EQ(error_with_leds("order = \"spiral\"\nlist = [[0, 0]]\n"),
@@ -203,7 +205,7 @@ TEST(LedSetup, MistakesAreNamed) {
             "setup.toml:10: [leds] rows: 3 found, nothing without order = \"raster\" expected");
   EXPECT_EQ(error_with_leds("list = [[0, 0], [1]]\n"),
             "setup.toml:9: [leds] list: [ [ 0, 0 ], [ 1 ] ] found, a list of pairs [x, y] of "
-            "whole numbers expected");
+            "numbers expected");
   EXPECT_EQ(error_with_leds("order = \"spiral\"\ncount = 0\n"),
             "setup.toml:10: [leds] count: 0 found, a whole number from 1 expected");
   EXPECT_EQ(error_with_leds("order = \"spiral\"\nmax_na = 3\n"),
@@ -218,23 +220,25 @@ PtychographySetup setup_with_leds(const std::string& lines) {
 }
 
 TEST(LedSetup, PlacesFollowTheOrder) {
-  EXPECT_EQ(led_places(setup_with_leds("order = \"raster\"\nrows = 3\ncols = 2\n").leds, 6),
-            raster_order(3, 2));
+  EXPECT_EQ(
+      led_places(setup_with_leds("order = \"raster\"\nrows = 3\ncols = 2\n").leds, Optics(), 6),
+      raster_order(3, 2));
   const std::vector<GridPoint> two = {{4, -1}, {0, 2}};
-  EXPECT_EQ(led_places(setup_with_leds("list = [[4, -1], [0, 2]]\n").leds, 2), two);
-  EXPECT_EQ(led_places(setup_with_leds("order = \"spiral\"\ncount = 5\n").leds, 9),
+  EXPECT_EQ(led_places(setup_with_leds("list = [[4, -1], [0, 2]]\n").leds, Optics(), 2), two);
+  EXPECT_EQ(led_places(setup_with_leds("order = \"spiral\"\ncount = 5\n").leds, Optics(), 9),
             spiral_order(5));
 }
 
 TEST(LedSetup, PlacesMustSufficeForTheImages) {
   const auto leds = setup_with_leds("list = [[4, -1], [0, 2]]\n").leds;
   EXPECT_NE(error_of([&] {
-              led_places(leds, 3);
+              led_places(leds, Optics(), 3);
             }).find("setup.toml:8: [leds]: places of 2 LEDs found, 3 expected"),
             std::string::npos);
   const auto many = setup_with_leds("order = \"spiral\"\ncount = 5\n").leds;
-  EXPECT_NE(error_of([&] { led_places(many, 3); }).find("count 5 found, at most 3 expected"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of([&] { led_places(many, Optics(), 3); }).find("count 5 found, at most 3 expected"),
+      std::string::npos);
 }
 
 TEST(LedSetup, SkipsByNumberAndAngle) {

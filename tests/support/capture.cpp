@@ -43,21 +43,25 @@ std::vector<GridPoint> true_places(std::vector<GridPoint> leds, const CaptureFau
 }
 
 // Blobs that absorb and delay light, some with sharp edges, on a clear field.
-Vector<Complex> sample_image(std::uint64_t seed) {
+Vector<Complex> sample_image(std::uint64_t seed, Index side, int blobs) {
   Random random(seed, kStreamSample);
-  RowMatrix<double> density = RowMatrix<double>::Zero(kHigh, kHigh);
-  RowMatrix<double> delay = RowMatrix<double>::Zero(kHigh, kHigh);
-  constexpr auto kSide = static_cast<double>(kHigh);
-  for (int blob = 0; blob < 60; ++blob) {
-    const double row = kSide * random.uniform(), col = kSide * random.uniform();
+  RowMatrix<double> density = RowMatrix<double>::Zero(side, side);
+  RowMatrix<double> delay = RowMatrix<double>::Zero(side, side);
+  const auto length = static_cast<double>(side);
+  for (int blob = 0; blob < blobs; ++blob) {
+    const double row = length * random.uniform(), col = length * random.uniform();
     const double size = 2 + 10 * random.uniform() * random.uniform();
     const double dense = 0.5 * random.uniform(), late = 1.2 * (random.uniform() - 0.3);
     const bool sharp = random.uniform() < 0.5;
-    for (Index r = 0; r < kHigh; ++r)
-      for (Index c = 0; c < kHigh; ++c) {
+    // Beyond this distance a blob is nothing, to single precision.
+    const Index reach = std::min(side / 2, static_cast<Index>(std::ceil(6 * size + 12)));
+    const Index top = static_cast<Index>(row) - reach, left = static_cast<Index>(col) - reach;
+    for (Index y = top; y < top + std::min(side, 2 * reach + 1); ++y)
+      for (Index x = left; x < left + std::min(side, 2 * reach + 1); ++x) {
         // The field is periodic.
-        const double dr = std::remainder(static_cast<double>(r) - row, kSide);
-        const double dc = std::remainder(static_cast<double>(c) - col, kSide);
+        const Index r = (y % side + side) % side, c = (x % side + side) % side;
+        const double dr = std::remainder(static_cast<double>(r) - row, length);
+        const double dc = std::remainder(static_cast<double>(c) - col, length);
         const double square = (dr * dr + dc * dc) / (size * size);
         const double height =
             sharp ? 1 / (1 + std::exp(4 * (std::sqrt(square) - 1) * size / 2)) : std::exp(-square);
@@ -65,7 +69,7 @@ Vector<Complex> sample_image(std::uint64_t seed) {
         delay(r, c) += late * height;
       }
   }
-  Vector<Complex> image(kHigh * kHigh);
+  Vector<Complex> image(side * side);
   for (Index i = 0; i < image.size(); ++i)
     image(i) = std::polar(static_cast<float>(std::exp(-density.data()[i])),
                           static_cast<float>(delay.data()[i]));
@@ -74,16 +78,15 @@ Vector<Complex> sample_image(std::uint64_t seed) {
 
 // The pupil with its middle `down` and `right` samples from frequency 0.
 RowMatrix<std::complex<double>> aberrated_pupil(const Optics& optics, double radians, double down,
-                                                double right) {
-  RowMatrix<std::complex<double>> values =
-      RowMatrix<std::complex<double>>::Zero(kCaptureSize, kCaptureSize);
-  const double radius = optics.numerical_aperture * static_cast<double>(kCaptureSize) *
-                        optics.pixel_m / optics.wavelength_m;
+                                                double right, Index side = kCaptureSize) {
+  RowMatrix<std::complex<double>> values = RowMatrix<std::complex<double>>::Zero(side, side);
+  const double radius =
+      optics.numerical_aperture * static_cast<double>(side) * optics.pixel_m / optics.wavelength_m;
   const double k0 = 2 * std::numbers::pi / optics.wavelength_m;
   for (Index r = 0; r < values.rows(); ++r)
     for (Index c = 0; c < values.cols(); ++c) {
-      const double y = (static_cast<double>(r - kCaptureSize / 2) - down) / radius;
-      const double x = (static_cast<double>(c - kCaptureSize / 2) - right) / radius;
+      const double y = (static_cast<double>(r - side / 2) - down) / radius;
+      const double x = (static_cast<double>(c - side / 2) - right) / radius;
       const double rho2 = x * x + y * y;
       if (rho2 > 1) continue;
       const double bend = (x * x - y * y) + x * (3 * rho2 - 2) + rho2 * rho2;
@@ -158,7 +161,7 @@ double bright_level(const std::vector<Vector<double>>& images) {
 
 void spoil_pixels(std::vector<Vector<double>>& images, const CaptureFaults& faults, double level,
                   Random& random, std::vector<Index>& bad) {
-  const auto places = random.permutation(kCaptureSize * kCaptureSize);
+  const auto places = random.permutation(images.front().size());
   for (int i = 0; i < faults.hot_pixels + faults.dead_pixels; ++i) {
     bad.push_back(places[static_cast<size_t>(i)]);
     const bool hot = i < faults.hot_pixels;
@@ -206,7 +209,7 @@ Capture simulate_capture(const CaptureFaults& faults, std::uint64_t seed) {
   const auto lights = illuminations(made.truth, true_places(made.leds, faults));
   const Operator middle(kHigh, kHigh, {{(kHigh - kCaptureSize) / 2, (kHigh - kCaptureSize) / 2}},
                         aberrated_pupil(made.truth, 0, 0, 0));
-  made.spectrum = middle.from_image(sample_image(seed));
+  made.spectrum = middle.from_image(sample_image(seed, kHigh, 60));
   std::vector<Vector<double>> images;
   for (const Illumination& light : lights)
     images.push_back(expose(made.spectrum, made.truth, faults.aberration, light));
@@ -266,6 +269,198 @@ double capture_error(const Capture& capture, const Operator& op, const Vector<Co
   const Vector<Complex> best = placed(climb(overlap, start, step, 6));
   const Complex scale = best.dot(truth) / Complex(best.squaredNorm(), 0);
   return static_cast<double>((scale * best - truth).norm()) / static_cast<double>(truth.norm());
+}
+
+namespace {
+
+constexpr Index kPad = 24;  // pixels about a field that are not in its images
+constexpr double kBlobsPerPixel = 60.0 / (192 * 192);
+
+// exp(i k0 |r - LED|) over a field, the LED at (x, y, distance) in metres from its middle.
+Vector<Complex> spherical_wave(Index side, double pixel, const Optics& optics, double x, double y) {
+  const double k0 = 2 * std::numbers::pi / optics.wavelength_m;
+  const double distance = 1e-3 * optics.led_distance_mm;
+  Vector<Complex> wave(side * side);
+  const double middle = 0.5 * static_cast<double>(side - 1);
+  const double axis = std::hypot(x, y, distance);
+  for (Index i = 0; i < wave.size(); ++i) {
+    const double right = pixel * (static_cast<double>(i % side) - middle) - x;
+    const double down = pixel * (static_cast<double>(i / side) - middle) - y;
+    // Whole turns are taken off before the angle is rounded.
+    const double path =
+        (right * right + down * down - x * x - y * y) / (std::hypot(right, down, distance) + axis);
+    const double angle = std::remainder(k0 * path, 2 * std::numbers::pi);
+    wave(i) = Complex(std::polar(1.0, angle));
+  }
+  return wave;
+}
+
+// What images show of a field: the frequencies in the pupils of all LEDs.
+Vector<Complex> shown_part(const Operator& op, const Vector<Complex>& image, const Optics& optics,
+                           double pixel, const std::vector<Illumination>& lights) {
+  Vector<Complex> spectrum = op.from_image(image);
+  const Index rows = op.image_rows(), cols = op.image_cols();
+  const double samples = static_cast<double>(rows) * pixel / optics.wavelength_m;
+  for (Index i = 0; i < spectrum.size(); ++i) {
+    const double y = static_cast<double>(i / cols - rows / 2) / samples;
+    const double x = static_cast<double>(i % cols - cols / 2) / samples;
+    const bool seen = std::any_of(lights.begin(), lights.end(), [&](const Illumination& light) {
+      return std::hypot(x + light.kx, y + light.ky) <= optics.numerical_aperture;
+    });
+    if (!seen) spectrum(i) = 0;
+  }
+  return op.to_image(spectrum);
+}
+
+Operator fourier(Index side) {
+  return Operator(side, side, {{0, 0}}, RowMatrix<std::complex<double>>::Ones(side, side));
+}
+
+}  // namespace
+
+FieldCapture simulate_field(const CaptureFaults& faults, Index side, std::uint64_t seed) {
+  FieldCapture made;
+  PtychographyField& field = made.field;
+  field.optics = nominal_optics();
+  field.leds = raster_order(8, 8);
+  const Optics truth = true_optics(field.optics, faults);
+  const Index low = side + 2 * kPad, high = low * kCaptureUpsampling;
+  const double pixel = truth.pixel_m / kCaptureUpsampling;
+  const int blobs =
+      static_cast<int>(kBlobsPerPixel * static_cast<double>(high) * static_cast<double>(high));
+  const Vector<Complex> sample = sample_image(seed, high, blobs);
+  const Index corner = (high - low) / 2;
+  const Operator op(high, high, {{corner, corner}},
+                    aberrated_pupil(truth, faults.aberration, 0, 0, low));
+  const double turn = truth.rotation_degrees * std::numbers::pi / 180;
+  std::vector<Vector<double>> images;
+  for (const GridPoint& led : true_places(field.leds, faults)) {
+    const double x = 1e-3 * (led.x * truth.led_pitch_mm + truth.x_offset_mm);
+    const double y = 1e-3 * (led.y * truth.led_pitch_mm + truth.y_offset_mm);
+    const Vector<Complex> wave =
+        spherical_wave(high, pixel, truth, x * std::cos(turn) - y * std::sin(turn),
+                       x * std::sin(turn) + y * std::cos(turn));
+    RowMatrix<Complex> fields;
+    op.project(RowMatrix<Complex>(op.from_image(sample.cwiseProduct(wave))), fields);
+    Vector<double> image(side * side);
+    for (Index i = 0; i < image.size(); ++i)
+      image(i) = std::norm(fields((i / side + kPad) * low + i % side + kPad, 0));
+    images.push_back(std::move(image));
+  }
+  Random random(seed, kStreamCamera);
+  std::vector<Index> bad;
+  spoil(images, faults, random, bad);
+  field.images = {static_cast<Index>(images.size()), side, side, ImageKind::kIntensity, {}};
+  for (const auto& one : images)
+    field.images.values.insert(field.images.values.end(), one.begin(), one.end());
+  const Vector<Complex> shown = shown_part(fourier(high), sample, truth, pixel,
+                                           illuminations(truth, true_places(field.leds, faults)));
+  const Index first = kPad * kCaptureUpsampling, size = side * kCaptureUpsampling;
+  made.sample = Eigen::Map<const RowMatrix<Complex>>(shown.data(), high, high)
+                    .block(first, first, size, size);
+  return made;
+}
+
+namespace {
+
+// Two images of one size, the second one moved by whole and parts of pixels and tilted.
+class Alignment {
+ public:
+  Alignment(const RowMatrix<Complex>& truth, const RowMatrix<Complex>& found)
+      : truth_(truth), op_(fourier(found.rows())) {
+    spectrum_ = op_.from_image(Eigen::Map<const Vector<Complex>>(found.data(), found.size()));
+  }
+
+  // Rows and columns moved, and turns of the phase over the whole image.
+  RowMatrix<Complex> placed(const Vector<double>& p) const {
+    const Index side = truth_.rows();
+    Vector<Complex> x = spectrum_;
+    for (Index i = 0; i < x.size(); ++i) {
+      const double turns = (p(0) * static_cast<double>(i / side - side / 2) +
+                            p(1) * static_cast<double>(i % side - side / 2)) /
+                           static_cast<double>(side);
+      x(i) *= Complex(std::polar(1.0, -2 * std::numbers::pi * turns));
+    }
+    const Vector<Complex> image = op_.to_image(x);
+    RowMatrix<Complex> result(side, side);
+    for (Index i = 0; i < x.size(); ++i) {
+      const double turns =
+          (p(2) * static_cast<double>(i / side) + p(3) * static_cast<double>(i % side)) /
+          static_cast<double>(side);
+      result.data()[i] = image(i) * Complex(std::polar(1.0, 2 * std::numbers::pi * turns));
+    }
+    return result;
+  }
+
+  double overlap(const Vector<double>& p) const {
+    const RowMatrix<Complex> x = placed(p);
+    return std::abs(x.conjugate().cwiseProduct(truth_).sum()) / x.norm();
+  }
+
+ private:
+  const RowMatrix<Complex>& truth_;
+  Operator op_;
+  Vector<Complex> spectrum_;
+};
+
+// Distance of a line of pixels from the nearest middle line of an overlap, in pixels.
+std::vector<double> seam_distances(const TileGrid& grid, bool down, Index size, Index upsampling) {
+  std::vector<double> lines;
+  const Index count = down ? grid.down : grid.across;
+  for (Index k = 0; k + 1 < count; ++k) {
+    const Tile& one = grid.tiles[static_cast<size_t>(down ? grid.at(k, 0) : grid.at(0, k))];
+    const Tile& next =
+        grid.tiles[static_cast<size_t>(down ? grid.at(k + 1, 0) : grid.at(0, k + 1))];
+    const Index end = down ? one.row + one.rows : one.col + one.cols;
+    const Index begin = down ? next.row : next.col;
+    lines.push_back(0.5 * static_cast<double>((begin + end) * upsampling));
+  }
+  std::vector<double> distances(static_cast<size_t>(size), 1e9);
+  for (Index i = 0; i < size; ++i)
+    for (const double line : lines)
+      distances[static_cast<size_t>(i)] = std::min(distances[static_cast<size_t>(i)],
+                                                   std::abs(static_cast<double>(i) + 0.5 - line));
+  return distances;
+}
+
+}  // namespace
+
+FieldErrors field_errors(const FieldCapture& capture, const TileGrid& grid,
+                         const RowMatrix<Complex>& found) {
+  constexpr double kNear = 6;  // pixels from the middle line of an overlap
+  const Index border = 3 * 8;  // pixels at the edge of the field that are not judged
+  const RowMatrix<Complex>& truth = capture.sample;
+  const Alignment alignment(truth, found);
+  Vector<double> start = Vector<double>::Zero(4), step = Vector<double>::Ones(4);
+  const auto best =
+      climb([&](const Vector<double>& p) { return alignment.overlap(p); }, start, step, 6);
+  RowMatrix<Complex> x = alignment.placed(best);
+  const Complex scale = x.conjugate().cwiseProduct(truth).sum() / Complex(x.squaredNorm(), 0);
+  x *= scale;
+  const auto rows = seam_distances(grid, true, x.rows(), kCaptureUpsampling);
+  const auto cols = seam_distances(grid, false, x.cols(), kCaptureUpsampling);
+  double square[2] = {0, 0}, norm[2] = {0, 0}, steps[2] = {0, 0}, counts[2] = {0, 0};
+  for (Index r = border; r + border < x.rows(); ++r)
+    for (Index c = border; c + border < x.cols(); ++c) {
+      const double near = std::min(rows[static_cast<size_t>(r)], cols[static_cast<size_t>(c)]);
+      const int place = near < kNear ? 1 : 0;
+      square[place] += std::norm(x(r, c) - truth(r, c));
+      norm[place] += std::norm(truth(r, c));
+      const Complex here = x(r, c) * std::conj(truth(r, c));
+      for (const Complex next :
+           {x(r + 1, c) * std::conj(truth(r + 1, c)), x(r, c + 1) * std::conj(truth(r, c + 1))}) {
+        const double angle = std::arg(next * std::conj(here));
+        steps[place] += angle * angle;
+        ++counts[place];
+      }
+    }
+  FieldErrors errors;
+  errors.error = std::sqrt((square[0] + square[1]) / (norm[0] + norm[1]));
+  errors.seams = norm[1] > 0 ? std::sqrt(square[1] / norm[1]) : 0;
+  errors.inside = std::sqrt(square[0] / norm[0]);
+  errors.steps_at_seams = counts[1] > 0 ? std::sqrt(steps[1] / counts[1]) : 0;
+  errors.steps = std::sqrt(steps[0] / counts[0]);
+  return errors;
 }
 
 }  // namespace udv::testing

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "udv/recover/ptychography_data.hpp"
+#include "udv/recover/ptychography_field.hpp"
 
 /// Simulated captures of a Fourier ptychographic microscope: one generator, faults one by one.
 namespace udv::testing {
@@ -49,5 +49,27 @@ Capture simulate_capture(const CaptureFaults& faults, std::uint64_t seed);
 /// phase, tilt and shift of the found one, none of which the images tell.
 double capture_error(const Capture& capture, const PtychographyOperator<std::complex<float>>& op,
                      const Vector<std::complex<float>>& found);
+
+/// A capture of a field of side x side pixels by 8 x 8 LEDs. The light of each one is a spherical
+/// wave: angles differ from place to place, as in a real instrument. The sample goes on outside of
+/// the field. What is wrong in `faults` with the geometry is not the setup's.
+struct FieldCapture {
+  PtychographyField field;
+  RowMatrix<std::complex<float>> sample;  ///< of the field, at the resolution to recover
+};
+FieldCapture simulate_field(const CaptureFaults& faults, Index side, std::uint64_t seed);
+
+/// How far a recovered field is from its sample, both without what the images do not show, after
+/// one scale, phase, tilt and shift for all of it.
+struct FieldErrors {
+  double error = 0;   ///< |found - truth| / |truth|
+  double seams = 0;   ///< the same where tiles meet
+  double inside = 0;  ///< the same elsewhere
+  /// Steps of the phase error from pixel to pixel, root mean square in radians: across the middle
+  /// lines of overlaps, and everywhere.
+  double steps_at_seams = 0, steps = 0;
+};
+FieldErrors field_errors(const FieldCapture& capture, const TileGrid& grid,
+                         const RowMatrix<std::complex<float>>& found);
 
 }  // namespace udv::testing

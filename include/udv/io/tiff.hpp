@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
@@ -12,5 +13,13 @@ namespace udv::io {
 /// 0). Throws IoError naming the path where it cannot be written.
 UDV_EXPORT void write_tiff(const std::filesystem::path& path, const RowMatrix<float>& values,
                            double pixel_m = 0);
+
+/// What the first page of a TIFF file says of itself.
+struct TiffNotes {
+  std::string description;  ///< OME-XML, or any text
+  double pixel_m = 0;       ///< from the resolution; 0: none, or none with a unit
+};
+/// Throws IoError naming the path where it is no TIFF file.
+UDV_EXPORT TiffNotes read_tiff_notes(const std::filesystem::path& path);
 
 }  // namespace udv::io

@@ -83,6 +83,16 @@ UDV_EXPORT std::vector<Window> spectrum_windows(const Optics& optics, Index low_
 UDV_EXPORT RowMatrix<std::complex<double>> pupil(const Optics& optics, Index low_rows,
                                                  Index low_cols);
 
+/// The same transfer function on a window of another size: the frequencies are the same, so the
+/// samples between given ones are interpolated (bilinear).
+UDV_EXPORT RowMatrix<std::complex<double>> resampled_pupil(
+    const RowMatrix<std::complex<double>>& given, Index low_rows, Index low_cols);
+
+/// A known transfer function cut at the NA of the optics, `wider` samples further out; samples of
+/// that disc where it is 0 take the value of the nearest one on the way to the middle.
+UDV_EXPORT RowMatrix<std::complex<double>> cut_at_na(RowMatrix<std::complex<double>> known,
+                                                     const Optics& optics, double wider = 0);
+
 /// LEDs stand between the samples of a spectrum. What the rounding of spectrum_windows() leaves
 /// over, less than one sample, moves the pupil: each image has a disc of its own.
 struct ExactPupils {

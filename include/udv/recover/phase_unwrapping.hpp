@@ -17,4 +17,13 @@ UDV_EXPORT RowMatrix<double> unwrapped_phase(const RowMatrix<std::complex<float>
 /// changes nothing.
 UDV_EXPORT RowMatrix<double> relative_phase(const RowMatrix<std::complex<float>>& image);
 
+/// Points about which the phase turns once: 2 x 2 pixels whose phase differences, each between -pi
+/// and pi, add up to a turn, where none of the four is darker than `darkest` times the root mean
+/// square of the image (near zeros of an image noise decides). A wrong local minimum has many.
+UDV_EXPORT Index count_vortices(const RowMatrix<std::complex<float>>& image, double darkest = 0.2);
+
+/// How much phase c |r|^2 / R^2 an image has besides a constant and a tilt, c in radians, with R
+/// from the middle to a corner: least squares on the unwrapped phase, weighted by the modulus.
+UDV_EXPORT double phase_bowl(const RowMatrix<std::complex<float>>& image);
+
 }  // namespace udv

@@ -22,6 +22,13 @@ enum class PupilRefinement {
   kPolynomial,  ///< phases that are polynomials of degree 4 in the two frequencies
 };
 
+/// What is known of the noise of intensities.
+enum class PhotonNoise {
+  kAuto,      ///< counting noise and a constant, both as images show them
+  kGaussian,  ///< of equal size everywhere in the amplitudes: none is worth more than another
+  kPoisson,   ///< intensities are counts
+};
+
 struct UDV_EXPORT PtychographyOptions {
   PupilRefinement refine_pupil = PupilRefinement::kPhase;
   int pupil_rounds = 2;  ///< of pupil and image in turn
@@ -32,9 +39,11 @@ struct UDV_EXPORT PtychographyOptions {
   bool background = true;
   /// One factor per LED on top, near 1: LEDs are not equally bright.
   bool led_gains = true;
+  PhotonNoise noise = PhotonNoise::kAuto;
   bool dynamics = true;       ///< also try the starts that the lifted dynamics supply
   Index columns = 8;          ///< of U in the dynamics
   Index dynamics_steps = 64;  ///< iterations of the dynamics
+  bool examine = true;        ///< certificate and what the data leave open
   Recording record = Recording::kLog;
   std::uint64_t seed = 0;
 
@@ -58,18 +67,30 @@ struct PtychographyResult : BasicRecovery<std::complex<float>> {
   Vector<float> gains;                     ///< the same per image, with that of its LED
   Vector<float> backgrounds;               ///< intensities, one per image
   double amplitude_residual = 1;           ///< relative, on the images used
+  double noise_per_intensity = 0;          ///< variance of an intensity = this * intensity ...
+  double noise_constant = 0;               ///< ... + this; both 0 where no noise was modelled
   std::vector<ImageCandidate> candidates;  ///< in the order tried
   std::string winner;
 };
 
+/// What is known before a recovery, from a neighbouring part of the same capture.
+struct PtychographyStart {
+  RowMatrix<std::complex<double>> pupil;  ///< empty: nothing is known
+  bool exact = false;                     ///< as PtychographyResult has it
+  double dark_gain = 1;
+};
+
 /// Recovers the sample from amplitudes a of images: Levenberg-Marquardt on
-/// sum w (sqrt(g_l^2 |psi|^2 + b_l) - a)^2. Each start is fitted to the bright-field images, the
-/// lowest objective wins; then all images with backgrounds b_l of dark ones; then the pupil, the
-/// gains and the image in turn. Dark-field: the light of the LED itself is outside of the pupil.
-/// Throws InvalidArgument where `hooks.resume` is not a state of the same problem and options.
+/// sum w (sqrt(g_l^2 |psi|^2 + b_l + c) - sqrt(a^2 + c))^2, where c makes the noise equal. Each
+/// start is fitted to the bright-field images, the lowest objective wins; then all images with
+/// backgrounds b_l of dark ones; then the pupil, the gains and the image in turn. Dark-field: the
+/// light of the LED itself is outside of the pupil. In the end samples of the spectrum are shrunk
+/// by what noise and signal are on rings of it. Throws InvalidArgument where `hooks.resume` is not
+/// a state of the same problem and options.
 UDV_EXPORT PtychographyResult recover_image(const PtychographyImages& images,
                                             const PtychographyOptions& options = {},
-                                            const Hooks& hooks = {});
+                                            const Hooks& hooks = {},
+                                            const PtychographyStart& start = {});
 
 /// |q - a| / |a| over the pixels that count, for the images that `found` was fitted to.
 UDV_EXPORT double amplitude_residual(const PtychographyImages& images,

@@ -86,6 +86,7 @@ struct PtychographyImages {
 /// Images that are used and images that are only predicted.
 struct PtychographySplit {
   PtychographyImages used, held_out;
+  std::vector<Index> fitted;  ///< places of the used ones in the data set's `used`
 };
 
 /// Holds out `count` images, chosen by choose_held_out(); none where 0.

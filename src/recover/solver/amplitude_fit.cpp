@@ -28,7 +28,7 @@ Vector<float> best_backgrounds(const RowMatrix<Complex>& psi, const ImageTargets
     const Vector<float> squares = psi.col(0).segment(first, pixels).cwiseAbs2();
     backgrounds(l) = static_cast<float>(best_background(
         {squares.data(), targets.amplitudes.data() + first, targets.weights.data() + first, pixels},
-        1));
+        1, targets.least.size() > 0 ? static_cast<double>(targets.least(l)) : 0));
   });
   return backgrounds;
 }
@@ -46,9 +46,12 @@ class AmplitudeLinearization final : public Linearization<Complex> {
     to_directions(q, directions_);
     moving_.resize(static_cast<size_t>(backgrounds.size()));
     for (Index l = 0; l < backgrounds.size(); ++l)
-      moving_[static_cast<size_t>(l)] = targets.free[static_cast<size_t>(l)] && backgrounds(l) > 0;
+      moving_[static_cast<size_t>(l)] =
+          targets.free[static_cast<size_t>(l)] &&
+          backgrounds(l) > (targets.least.size() > 0 ? targets.least(l) : 0);
     inverse_q_ = (q.array() > 0).select(q.cwiseInverse(), 0);
     diagonal_ = op.diagonal(targets.weights) / 2;
+    if (targets.shrinkage.size() > 0) diagonal_ += targets.shrinkage;
   }
 
   void normal_product(const RowMatrix<Complex>& P, RowMatrix<Complex>& Y) override {
@@ -59,6 +62,7 @@ class AmplitudeLinearization final : public Linearization<Complex> {
     });
     Y.resize(P.rows(), 1);
     op_.back_project(fields_, Y);
+    if (targets_.shrinkage.size() > 0) Y.col(0) += targets_.shrinkage.cwiseProduct(P.col(0));
   }
   double mean_diagonal() const override { return diagonal_.cast<double>().mean(); }
   void factor_preconditioner(double damping) override {
@@ -141,6 +145,12 @@ void AmplitudeModel::residual(const RowMatrix<Complex>& x, Vector<float>& r) con
   op_.project(x, psi);
   const Vector<float> q = predicted_amplitudes(psi, best_backgrounds(psi, targets_));
   r = targets_.weights.cwiseSqrt().cwiseProduct(q - targets_.amplitudes);
+  if (targets_.shrinkage.size() == 0) return;
+  const Index measured = r.size(), unknowns = x.rows();
+  r.conservativeResize(measured + 2 * unknowns);
+  const Vector<float> root = targets_.shrinkage.cwiseSqrt();
+  r.segment(measured, unknowns) = root.cwiseProduct(x.col(0).real());
+  r.tail(unknowns) = root.cwiseProduct(x.col(0).imag());
 }
 
 void AmplitudeModel::gradient(const RowMatrix<Complex>& x, const Vector<float>& r,
@@ -148,9 +158,10 @@ void AmplitudeModel::gradient(const RowMatrix<Complex>& x, const Vector<float>& 
   RowMatrix<Complex> psi;
   op_.project(x, psi);
   to_directions(predicted_amplitudes(psi, best_backgrounds(psi, targets_)), psi);
-  scale_rows<Complex>(targets_.weights.cwiseSqrt().cwiseProduct(r), psi);
+  scale_rows<Complex>(targets_.weights.cwiseSqrt().cwiseProduct(r.head(psi.rows())), psi);
   G.resize(x.rows(), 1);
   op_.back_project(psi, G);
+  if (targets_.shrinkage.size() > 0) G.col(0) += targets_.shrinkage.cwiseProduct(x.col(0));
 }
 
 std::unique_ptr<Linearization<Complex>> AmplitudeModel::linearize(

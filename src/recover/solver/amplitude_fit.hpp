@@ -15,13 +15,18 @@ struct ImageTargets {
   Vector<float> weights;      ///< 0: the pixel says nothing
   Vector<float> backgrounds;  ///< b_l, one per image
   std::vector<bool> free;     ///< backgrounds that are unknowns of the fit
+  Vector<float> least;        ///< the least values of free ones; empty: 0
+  /// lambda_k: 1/2 sum lambda_k |x_k|^2 is added, what is known of x before (as a Gaussian of
+  /// variance 2 sigma^2 / lambda_k where sigma is that of the amplitudes). Empty: nothing.
+  Vector<float> shrinkage;
 };
 
 /// r_i = sqrt(w_i) (sqrt(|psi_i|^2 + b_l) - a_i) with psi = W x: the loss of images with counting
 /// noise, and one that sees dark images. J p = sqrt(w) Re(conj(e) W p), e = psi / sqrt(|psi|^2 +
 /// b). A free b_l >= 0 is at its best for every x; J is without the part that a change of b_l
-/// undoes (variable projection; Kaufman, 1975). Preconditioner: half of the diagonal of W^* diag(w)
-/// W, as if the phases of e were random.
+/// undoes (variable projection; Kaufman, 1975). Where x is shrunk, its real and imaginary parts
+/// times sqrt(lambda) are residuals, too. Preconditioner: half of the diagonal of W^* diag(w) W, as
+/// if the phases of e were random.
 class UDV_EXPORT AmplitudeModel final : public ResidualModel<std::complex<float>> {
  public:
   using Complex = std::complex<float>;

@@ -87,10 +87,10 @@ double exposure_root(const std::vector<ImagePixels>& images, const std::vector<d
 
 }  // namespace
 
-double best_background(const ImagePixels& pixels, double exposure) {
-  const double high = largest_intensity(pixels), low = kSmallest * high;
-  if (!(high > 0)) return 0;
-  if (background_slope(pixels, exposure, low).value >= 0) return 0;
+double best_background(const ImagePixels& pixels, double exposure, double least) {
+  const double high = largest_intensity(pixels), low = std::max(least, kSmallest * high);
+  if (!(high > low)) return least;
+  if (background_slope(pixels, exposure, low).value >= 0) return least;
   return background_root(pixels, exposure, low, high);
 }
 
@@ -98,12 +98,13 @@ double best_exposure(const ImagePixels& pixels, double background) {
   return exposure_root({pixels}, {background}, 1);
 }
 
-double common_exposure(const std::vector<ImagePixels>& images, bool with_backgrounds) {
+double common_exposure(const std::vector<ImagePixels>& images, bool with_backgrounds,
+                       double least) {
   double exposure = 1;
   for (int turn = 0; turn < kTurns; ++turn) {
     std::vector<double> backgrounds;
     for (const ImagePixels& image : images)
-      backgrounds.push_back(with_backgrounds ? best_background(image, exposure) : 0);
+      backgrounds.push_back(with_backgrounds ? best_background(image, exposure, least) : least);
     exposure = exposure_root(images, backgrounds, exposure);
   }
   return exposure;

@@ -21,16 +21,17 @@ struct ImageLight {
   double background = 0;
 };
 
-/// The background b >= 0 that minimises sum w (sqrt(exposure s + b) - a)^2, which is convex in
-/// exposure and b: Newton's method in a bracket. 0 where no pixel has a weight.
-double best_background(const ImagePixels& pixels, double exposure);
+/// The background b >= least that minimises sum w (sqrt(exposure s + b) - a)^2, which is convex in
+/// exposure and b: Newton's method in a bracket. The least one where no pixel has a weight.
+double best_background(const ImagePixels& pixels, double exposure, double least = 0);
 
 /// The exposure that minimises it for a given background, between 1e-6 and 1e6.
 double best_exposure(const ImagePixels& pixels, double background);
 
-/// One exposure for all images, each with its own best background, by turns; 0 backgrounds where
-/// not `with_backgrounds`.
-double common_exposure(const std::vector<ImagePixels>& images, bool with_backgrounds);
+/// One exposure for all images, each with its own best background, by turns; the least backgrounds
+/// where not `with_backgrounds`.
+double common_exposure(const std::vector<ImagePixels>& images, bool with_backgrounds,
+                       double least = 0);
 
 /// Exposure and background of one image, by turns.
 ImageLight best_light(const ImagePixels& pixels);

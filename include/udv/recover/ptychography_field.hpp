@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "udv/core/export.hpp"
+#include "udv/core/observer.hpp"
+#include "udv/recover/ptychography.hpp"
+#include "udv/recover/tiles.hpp"
+
+namespace udv {
+
+/// Images of a whole field and where their light comes from.
+struct PtychographyField {
+  ImageStack images;
+  Optics optics;                ///< seen from the middle of the field
+  std::vector<GridPoint> leds;  ///< one per image
+  std::vector<Index> numbers;   ///< of the images in the data set, from 0; empty: 0, 1, 2, ...
+  bool drop_bad = true;
+  RowMatrix<std::complex<double>> pupil;  ///< a known one of the size of the images; may be empty
+  std::vector<bool> mask;                 ///< pixels that say nothing, row by row; empty: none
+  std::vector<std::string> warnings;      ///< of who has read the images
+  std::string source;                     ///< file and variable, for messages; may be empty
+};
+
+/// How read_ptychography_field() reads.
+struct PtychographyReading {
+  bool drop_bad = true;
+  Calibration calibration = Calibration::kOff;
+  std::uint64_t seed = 0;
+  std::filesystem::path mask;  ///< a picture or array of pixels not to use; empty: none
+};
+
+/// As read_ptychography(), not yet checked image by image and for use in tiles.
+UDV_EXPORT PtychographyField read_ptychography_field(const std::filesystem::path& data_path,
+                                                     const std::filesystem::path& setup_path,
+                                                     const PtychographyReading& reading = {});
+
+/// Optics as a place of the sample sees them that lies x_m to the right of and y_m below the middle
+/// of the field: the LEDs are moved the other way.
+UDV_EXPORT Optics optics_at(Optics optics, double x_m, double y_m);
+
+/// The same data set without tiles, checked as by ptychography_data().
+UDV_EXPORT PtychographyData data_of(const PtychographyField& field);
+/// That of one tile, with the LEDs as it sees them.
+UDV_EXPORT PtychographyData data_of(const PtychographyField& field, const Tile& tile);
+
+struct UDV_EXPORT FieldOptions {
+  PtychographyOptions image;  ///< of each tile
+  TileOptions tiles;
+  Index held_out = 0;  ///< images of each tile that are predicted instead of used
+};
+
+/// What came out of one tile.
+struct TileRecovery {
+  Tile tile;
+  bool done = false;
+  RowMatrix<std::complex<float>> image;      ///< of no fixed phase
+  PtychographyStart pupil;                   ///< for neighbours
+  Vector<float> gains, backgrounds;          ///< one per image of the field; NaN: not used here
+  double error_square = 0, data_square = 0;  ///< of amplitudes, on the images used
+  double held_square = 0, held_scaled = 0, held_data = 0;  ///< the same of images held out
+  Index iterations = 0;
+  bool by_itself = false;  ///< not from its neighbour's pupil
+  std::vector<std::string> warnings;
+};
+
+struct FieldRecovery {
+  TileGrid grid;
+  std::vector<TileRecovery> tiles;       ///< in the order of the grid
+  RowMatrix<std::complex<float>> image;  ///< of the field; 0 where no tile is done
+  Seams seams;
+  Verdict verdict = Verdict::kContinue;
+  double seconds = 0;
+  Index iterations = 0;
+  std::vector<IterationRecord> history;  ///< one record per tile
+
+  Index done() const;
+  double amplitude_residual() const;  ///< relative, over all tiles
+  double held_out_residual() const;
+  double held_out_scaled() const;
+};
+
+/// Recovers a large field tile by tile, from its middle outwards. A tile has the LEDs where it sees
+/// them and starts with the pupil of a neighbour that is done. Threads share the tiles of a ring;
+/// the same bits for any number of threads. A saved state holds the tiles that are done.
+UDV_EXPORT FieldRecovery recover_field(const PtychographyField& field, const FieldOptions& options,
+                                       const Hooks& hooks = {});
+
+}  // namespace udv
