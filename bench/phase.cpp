@@ -143,7 +143,8 @@ std::vector<std::pair<std::string, Solver<Scalar>>> solvers() {
       return udv::retrieve_phase<Scalar>(op, b, options).x;
     };
   };
-  return {{"udv (auto mode)", lifted("udu")},
+  return {{"udv (auto mode)", lifted("auto")},
+          {"udu, same polish", lifted("udu")},
           {"bm, same polish", lifted("bm")},
           {"wirtinger flow", [](const auto& op, const auto& b,
                                 std::uint64_t) { return wirtinger_flow<Scalar>(op, b); }},
