@@ -21,8 +21,9 @@ using jobs::PhaseJobOptions;
 
 template <typename Scalar>
 py::tuple solve(const std::shared_ptr<const IntensityOperator<Scalar>>& op, const Dense<double>& b,
-                const Dense<Scalar>& truth, const PhaseJobOptions& options,
+                const Dense<Scalar>& truth, PhaseJobOptions options, const Dense<double>& support,
                 const jobs::RunOptions& run, const py::object& watcher) {
+  for (Index j = 0; j < support.size(); ++j) options.support.push_back(support.data()[j] != 0);
   PythonListener listener(watcher);
   const Vector<double> values = to_vector(b);
   const Vector<Scalar> x = to_vector(truth);
@@ -36,16 +37,18 @@ py::tuple solve(const std::shared_ptr<const IntensityOperator<Scalar>>& op, cons
 
 template <typename Scalar>
 py::tuple phase_rows(const Dense<Scalar>& A, const Dense<double>& b, const Dense<Scalar>& truth,
-                     const py::dict& keywords, const py::object& watcher) {
+                     const Dense<double>& support, const py::dict& keywords,
+                     const py::object& watcher) {
   jobs::RunOptions run;
   const auto options = options_from<PhaseJobOptions>("retrieve_phase", keywords, run);
   return solve<Scalar>(std::make_shared<RankOneOperator<Scalar>>(to_matrix(A)), b, truth, options,
-                       run, watcher);
+                       support, run, watcher);
 }
 
 // b = |fft2(m_l x)|^2. NumPy's fft2 is not normalised, the operator's transform is unitary.
 py::tuple phase_masks(const Dense<Complex>& A, const Dense<double>& b, const Dense<Complex>& truth,
-                      const py::dict& keywords, const py::object& watcher) {
+                      const Dense<double>& support, const py::dict& keywords,
+                      const py::object& watcher) {
   jobs::RunOptions run;
   const auto options = options_from<PhaseJobOptions>("retrieve_phase", keywords, run);
   const Index rows = A.shape(1), cols = A.shape(2);
@@ -55,7 +58,7 @@ py::tuple phase_masks(const Dense<Complex>& A, const Dense<double>& b, const Den
     masks.push_back(unit *
                     Eigen::Map<const RowMatrix<Complex>>(A.data() + l * rows * cols, rows, cols));
   return solve<Complex>(std::make_shared<CodedDiffractionOperator<Complex>>(std::move(masks)), b,
-                        truth, options, run, watcher);
+                        truth, options, support, run, watcher);
 }
 
 }  // namespace

@@ -65,6 +65,30 @@ def test_masks(rng):
     assert answer.x.shape == (8, 8) and answer.facts["relative_error"] < 1e-6
 
 
+def test_prior_knowledge(rng):
+    x = np.maximum(rng.normal(size=64), 0)
+    A = rng.normal(size=(80, 64)) + 1j * rng.normal(size=(80, 64))
+    b = np.abs(A @ x) ** 2
+    answer = udv.retrieve_phase(A, b, nonnegative=True)
+    assert np.allclose(answer.x, x, atol=1e-8)
+    answer = udv.retrieve_phase(A, b, support=x > 0)
+    assert np.allclose(answer.amplitude, x, atol=1e-8)
+    with pytest.raises(ValueError, match="support: shape"):
+        udv.retrieve_phase(A, b, support=np.ones(5))
+    with pytest.raises(ValueError, match="support: all values are zero"):
+        udv.retrieve_phase(A, b, support=np.zeros(64))
+
+
+def test_one_diffraction_pattern(rng):
+    image = np.zeros((32, 32))
+    for top, left in rng.integers(0, 13, size=(10, 2)):
+        image[top:top + 3, left:left + 3] += rng.random((3, 3))
+    with pytest.warns(UserWarning, match="inverted copy"):
+        answer = udv.retrieve_phase(None, np.abs(np.fft.fft2(image)) ** 2, nonnegative=True,
+                                    truth=image)
+    assert answer.x.shape == (32, 32) and answer.facts["relative_error"] < 1e-6
+
+
 def ptychographic_images():
     """25 images of 32 x 32 pixels of a 64 x 64 sample, and their optics: the model is
     |F^-1 (pupil * window)|^2 with windows of the centred spectrum."""

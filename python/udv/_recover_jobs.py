@@ -191,8 +191,21 @@ def sense(A, b, *, shape=None, symmetric=None, callback=None, progress=False,
     return Recovery(answer, "sense")
 
 
+def _support(support, shape):
+    """Where x may differ from zero, as zeros and ones."""
+    if support is None:
+        return np.empty(0)
+    inside = _data.finite(np.asarray(support, dtype=float), "support", ndim=(1, 2)) != 0
+    if inside.shape != tuple(shape):
+        raise ValueError(f"support: shape {inside.shape} found, {tuple(shape)} as x has expected")
+    if not inside.any():
+        raise ValueError("support: all values are zero, at least one entry of x that may differ "
+                         "expected")
+    return inside.ravel().astype(np.float64)
+
+
 @job("phase", hidden=("A", "b"))
-def retrieve_phase(A, b, *, truth=None, callback=None, progress=False,
+def retrieve_phase(A, b, *, support=None, truth=None, callback=None, progress=False,
                    **options) -> PhaseRecovery:
     """Recover x from intensities b_i = |<a_i, x>|^2.
 
@@ -200,9 +213,13 @@ def retrieve_phase(A, b, *, truth=None, callback=None, progress=False,
     ----------
     A : array
         Rows a_i, n x p, real or complex; or masks, m x rows x columns, with map='masks', where
-        b = |fft2(mask * x)|^2.
+        b = |fft2(mask * x)|^2; or None, where b is one diffraction pattern |fft2(x)|^2, rows x
+        columns.
     b : array
         The intensities, none negative.
+    support : array, optional
+        Where x may differ from zero (nonzero values), in the shape of x. For one diffraction
+        pattern the first half of the rows and columns unless given.
     truth : array, optional
         The true x: its error is in `facts['relative_error']`.
     {watching}
@@ -215,7 +232,13 @@ def retrieve_phase(A, b, *, truth=None, callback=None, progress=False,
     """
     options = _given(options)
     watch = watcher(callback, progress)
-    masks = options.get("map") == "masks"
+    masks = options.get("map") == "masks" or A is None
+    if A is None:
+        pattern = _data.finite(b, "b", ndim=(2,))
+        A = np.ones((1, *pattern.shape))
+        if support is None:
+            support = np.zeros(pattern.shape)
+            support[:(pattern.shape[0] + 1) // 2, :(pattern.shape[1] + 1) // 2] = 1
     array = _data.finite(A, "A", ndim=(3,) if masks else (2,), complex_too=True)
     intensities = _values(b, array.size if masks else array.shape[0])
     if (intensities < 0).any():
@@ -232,7 +255,8 @@ def retrieve_phase(A, b, *, truth=None, callback=None, progress=False,
         call, array = _udv.phase_masks, array.astype(np.complex128, copy=False)
     else:
         call = _udv.phase_complex if is_complex else _udv.phase_real
-    answer, warned, notices, x = call(array, intensities, known, options, watch)
+    inside = _support(support, shape)
+    answer, warned, notices, x = call(array, intensities, known, inside, options, watch)
     _report(answer, warned, notices)
     recovery = PhaseRecovery(answer, x.reshape(shape))
     if truth is not None:

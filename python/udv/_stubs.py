@@ -33,7 +33,7 @@ class DataWarning(UserWarning): ...
 _INPUTS = {
     "X": "Any", "A": "Any", "b": "Any", "y": "Any", "images": "Any", "setup": "Any",
     "model": "Any", "out": "_Path", "truth": "ArrayLike | None", "row": "Any", "column": "Any",
-    "value": "Any", "weight": "Any", "std": "Any", "test": "Any",
+    "support": "ArrayLike | None", "value": "Any", "weight": "Any", "std": "Any", "test": "Any",
     "shape": "tuple[int, int] | None", "symmetric": "bool | str | None",
     "callback": "Callable[[Step], Any] | None", "progress": "bool", "task": "str",
     "target": "str | None", "targets": "_Path | None", "compare": "_Path | None",

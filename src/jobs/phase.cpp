@@ -69,6 +69,37 @@ Vector<double> read_intensities(const std::string& path, const io::ComplexArray&
   return values;
 }
 
+// The pattern of one exposure, |fft2(x)|^2.
+io::ComplexArray read_pattern(const std::string& path) {
+  io::ComplexArray pattern = io::read_complex_npy(path);
+  require<IoError>(pattern.shape.size() == 2 && pattern.shape[0] > 1 && pattern.shape[1] > 1, path,
+                   ": shape ", io::shape_text(pattern.shape),
+                   " found, rows x columns of one diffraction pattern expected");
+  return pattern;
+}
+
+// Nonzero: x may differ from zero there.
+std::vector<bool> read_support(const std::string& path, const std::vector<Index>& expected) {
+  if (path.empty()) return {};
+  const io::ComplexArray array = io::read_complex_npy(path);
+  require<IoError>(array.shape == expected, path, ": shape ", io::shape_text(array.shape),
+                   " found, ", io::shape_text(expected), " as x has expected");
+  check_finite(path, array);
+  std::vector<bool> support;
+  for (const auto& value : array.values) support.push_back(value != 0.0);
+  require<IoError>(std::find(support.begin(), support.end(), true) != support.end(), path,
+                   ": all values are zero, at least one entry of x that may differ expected");
+  return support;
+}
+
+// The first half of the rows and columns.
+std::vector<bool> half_box(Index rows, Index cols) {
+  std::vector<bool> support;
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < cols; ++c) support.push_back(2 * r < rows && 2 * c < cols);
+  return support;
+}
+
 // The numbers of an array, as real ones where all of them are.
 template <typename Scalar>
 Vector<Scalar> numbers(const io::ComplexArray& array) {
@@ -108,6 +139,12 @@ std::shared_ptr<const IntensityOperator<Complex>> mask_operator(const io::Comple
   return std::make_shared<CodedDiffractionOperator<Complex>>(std::move(masks));
 }
 
+std::shared_ptr<const IntensityOperator<Complex>> pattern_operator(Index rows, Index cols) {
+  const double unit = std::sqrt(static_cast<double>(rows * cols));
+  return std::make_shared<CodedDiffractionOperator<Complex>>(
+      std::vector<RowMatrix<Complex>>{RowMatrix<Complex>::Constant(rows, cols, unit)});
+}
+
 template <typename Scalar>
 std::shared_ptr<const IntensityOperator<Scalar>> row_operator(const io::ComplexArray& A) {
   const Vector<Scalar> values = numbers<Scalar>(A);
@@ -122,6 +159,11 @@ PhaseJobOptions checked(PhaseJobOptions options, const Session& session) {
   method.seed = session.seed();
   check_options(method);
   if (method.wants_gradient()) {
+    for (const auto& [name, given] :
+         {std::pair("nonnegative", options.nonnegative), std::pair("sparse", options.sparse),
+          std::pair("support", !options.support.empty())})
+      if (given)
+        throw OptionError(name, "has no meaning without polish or with a step of your own");
     method.rank_walk = false;
     return options;
   }
@@ -138,11 +180,24 @@ PhaseOptions phase_options(const PhaseJobOptions& options) {
   if (method.method != "auto") phase.method = method.method;
   phase.columns = method.max_rank;
   phase.restarts = options.restarts;
+  phase.prior = {options.nonnegative, options.sparse, options.support};
   phase.tolerance = method.tolerance.value_or(0);
   phase.record = method.record;
   phase.seed = method.seed;
   if (method.max_iterations > 0) phase.max_iterations = method.max_iterations;
   return phase;
+}
+
+// Copies of x that one diffraction pattern cannot tell from it.
+template <typename Scalar>
+void warn_about_copies(Run& run, const PhaseRetrieval<Scalar>& found) {
+  if (found.inversion_fits)
+    run.warn("one pattern does not tell x from its inverted copy conj(x(-r)): x may be either");
+  if (found.shifts_that_fit > 0)
+    run.warn(
+        fmt::format("one pattern does not tell where x lies: {} moved cop{} of it lie within "
+                    "the support, too",
+                    found.shifts_that_fit, found.shifts_that_fit == 1 ? "y" : "ies"));
 }
 
 template <typename Scalar>
@@ -151,9 +206,10 @@ BasicRecovery<Scalar> solve_intensities(Run& run, const BasicProblem<Scalar>& pr
                                         const PhaseJobOptions& options) {
   if (!options.method.rank_walk) return solve(run, problem, options.method);
   const Hooks hooks = run.hooks(solve_total(options.method, run.session()));
-  return run.compute(hooks, [&]() -> BasicRecovery<Scalar> {
-    return retrieve_phase<Scalar>(op, problem.b, phase_options(options), hooks);
-  });
+  auto found = run.compute(
+      hooks, [&] { return retrieve_phase<Scalar>(op, problem.b, phase_options(options), hooks); });
+  if (found.converged) warn_about_copies(run, found);
+  return found;
 }
 
 // Entries of x that no measurement sees.
@@ -164,6 +220,12 @@ void warn_about_dark(Run& run, const IntensityOperator<Scalar>& op) {
   if (dark > 0)
     run.warn(fmt::format("{} of {} entries of x are in no measurement: they stay unknown, and zero",
                          dark, op.rows()));
+}
+
+template <typename Scalar>
+const ImagingOperator<Scalar>* as_imaging(const IntensityOperator<Scalar>& op) {
+  if constexpr (kIsComplex<Scalar>) return dynamic_cast<const ImagingOperator<Scalar>*>(&op);
+  return nullptr;
 }
 
 // How far each entry of x may move without any measurement changing; a picture where x is one.
@@ -181,12 +243,36 @@ void write_open_entries(Run& run, const IntensityOperator<Scalar>& op,
                   "undetermined.npy says how far",
                   which.size(), moved.size()));
   if constexpr (kIsComplex<Scalar>) {
-    const auto* const imaging = dynamic_cast<const ImagingOperator<Scalar>*>(&op);
+    const ImagingOperator<Scalar>* const imaging = as_imaging(op);
     if (!imaging) return;
     io::write_png(run.folder().file("undetermined.png"),
                   io::gray_picture(Eigen::Map<const RowMatrix<double>>(
                       moved.data(), imaging->image_rows(), imaging->image_cols())));
   }
+}
+
+// One pattern does not tell x from moved and inverted copies of it.
+template <typename Scalar>
+double error_of(const IntensityOperator<Scalar>& op, const Vector<Scalar>& x,
+                const Vector<Scalar>& truth) {
+  if constexpr (kIsComplex<Scalar>) {
+    const ImagingOperator<Scalar>* const imaging = as_imaging(op);
+    if (imaging && imaging->images() == 1)
+      return pattern_error<Scalar>(x, truth, imaging->image_rows(), imaging->image_cols());
+  }
+  return phase_error<Scalar>(x, truth);
+}
+
+// x in the shape of the image that it is.
+template <typename Scalar>
+void write_unknowns(const std::filesystem::path& path, const IntensityOperator<Scalar>& op,
+                    const Vector<Scalar>& x) {
+  if constexpr (kIsComplex<Scalar>) {
+    if (const ImagingOperator<Scalar>* const imaging = as_imaging(op))
+      return io::write_npy(path, RowMatrix<Scalar>(Eigen::Map<const RowMatrix<Scalar>>(
+                                     x.data(), imaging->image_rows(), imaging->image_cols())));
+  }
+  io::write_npy(path, x);
 }
 
 template <typename Scalar>
@@ -207,31 +293,69 @@ PhaseAnswer<Scalar> phase_problem(PhaseInput input,
   warn_about(run, recovery);
   PhaseAnswer<Scalar> answer;
   answer.x = with_fixed_phase<Scalar>(dominant_vector<Scalar>(recovery.U, recovery.d));
-  if (truth.size() > 0) run.info().relative_error = phase_error<Scalar>(answer.x, truth);
+  if (truth.size() > 0) run.info().relative_error = error_of(*op, answer.x, truth);
   if (is_written(run, recovery)) {
-    io::write_npy(run.folder().file("x.npy"), answer.x);
+    write_unknowns(run.folder().file("x.npy"), *op, answer.x);
     write_open_entries(run, *op, recovery.open_entries);
   }
   static_cast<RecoveryResult<Scalar>&>(answer) = finish(run, std::move(recovery));
   return answer;
 }
 
+// The shape of x: its length, or that of an image.
+std::vector<Index> shape_of_x(const io::ComplexArray& A) {
+  return {A.shape.begin() + 1, A.shape.end()};
+}
+
 template <typename Scalar>
 PhaseAnswer<Scalar> phase_from_files(const PhaseInput& input, const io::ComplexArray& A,
                                      const std::shared_ptr<const IntensityOperator<Scalar>>& op,
-                                     const PhaseJobOptions& options, Session& session) {
+                                     PhaseJobOptions options, Session& session) {
   const Vector<double> b = read_intensities(input.values, A, op->num_measurements());
+  options.support = read_support(input.support, shape_of_x(A));
   return phase_problem<Scalar>(input, op, b, read_truth<Scalar>(input.truth, A, op->rows()),
-                               options, session);
+                               checked(options, session), session);
+}
+
+// One pattern: that of a mask of ones.
+PhaseAnswer<Complex> phase_of_pattern(const PhaseInput& input, PhaseJobOptions options,
+                                      Session& session) {
+  const io::ComplexArray pattern = read_pattern(input.fourier);
+  const Index rows = pattern.shape[0], cols = pattern.shape[1];
+  io::ComplexArray one;
+  one.shape = {1, rows, cols};
+  const Vector<double> b = read_intensities(input.fourier, pattern, rows * cols);
+  options.support = read_support(input.support, {rows, cols});
+  if (options.support.empty()) options.support = half_box(rows, cols);
+  const auto truth = read_truth<Complex>(input.truth, one, rows * cols);
+  return phase_problem<Complex>(input, pattern_operator(rows, cols), b, truth,
+                                checked(options, session), session);
+}
+
+void check_inputs(const PhaseInput& input) {
+  const bool both = !input.measurements.empty() && !input.values.empty();
+  const bool none = input.measurements.empty() && input.values.empty();
+  if (input.fourier.empty() && !both) throw OptionError("", "A and b are required, or --fourier");
+  if (!input.fourier.empty() && !none)
+    throw OptionError("fourier", "stands for A and b: neither is expected beside it");
 }
 
 }  // namespace
 
 void describe(OptionTable& table, PhaseInput& input) {
   table.add("A", input.measurements, "The n x p array A as .npy, real or complex; or masks")
-      .is_input()
+      .is_input(false)
       .called("FILE");
-  table.add("b", input.values, "The n intensities as .npy").is_input().called("FILE");
+  table.add("b", input.values, "The n intensities as .npy").is_input(false).called("FILE");
+  table
+      .add("fourier", input.fourier,
+           "Instead of A and b: one diffraction pattern |fft2(x)|^2 as .npy, rows x columns")
+      .called("FILE");
+  table
+      .add("support", input.support,
+           "Where x may differ from zero (nonzero values), as .npy in the shape of x; for fourier "
+           "the first half of the rows and columns unless given")
+      .called("FILE");
   table.add("truth", input.truth, "The true x as .npy: its error is reported")
       .called("FILE")
       .keeps_numbers();
@@ -241,11 +365,15 @@ void describe(OptionTable& table, PhaseJobOptions& o) {
   table.add("map", o.map, {{"rows", PhaseMap::kRows}, {"masks", PhaseMap::kMasks}},
             "What A holds: rows a_i, or masks m_l with b = |fft2(m_l x)|^2");
   table.add("restarts", o.restarts, "Random starts at most").between(1, 1000);
+  table.add("nonnegative", o.nonnegative, "x is real, and no entry is negative");
+  table.add("sparse", o.sparse, "Many entries of x are zero; which ones need not be known");
   describe(table, o.method);
 }
 
 PhaseResult phase(const PhaseInput& input, const PhaseJobOptions& given, Session& session) {
+  check_inputs(input);
   const PhaseJobOptions options = checked(given, session);
+  if (!input.fourier.empty()) return phase_of_pattern(input, options, session);
   const io::ComplexArray A = read_map(input.measurements, options.map);
   if (options.map == PhaseMap::kMasks)
     return phase_from_files<Complex>(input, A, mask_operator(A), options, session);

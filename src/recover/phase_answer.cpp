@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "recover/phase_answer.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +18,8 @@ constexpr double kExactIntensities = std::max(1e-9, 40 * kEpsilon<Scalar>);
 // Whether another x would do. Large problems get fewer steps: a draw must not take longer than the
 // fit did.
 template <typename Scalar>
-void examine(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, const Vector<Scalar>& x,
-             bool dark_is_outside, BasicRecovery<Scalar>& result) {
+void examine(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b, const Vector<Scalar>& x,
+             std::vector<char> left_out, BasicRecovery<Scalar>& result) {
   constexpr Index kLarge = 100'000;
   StackedFactors<Scalar> Z(op.rows(), op.rows(), true, 1);
   Z.Z.col(0) = x;
@@ -26,13 +28,21 @@ void examine(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, const 
   options.exact = result.exact = result.relative_residual <= options.zero_residual;
   options.of_x = true;
   if (op.num_measurements() > kLarge) options.max_steps = 100;
-  if (dark_is_outside) {
-    const Reals<Scalar> light = op.diagonal(Reals<Scalar>::Ones(op.num_measurements()));
-    for (Index i = 0; i < light.size(); ++i) options.left_out.push_back(light(i) == 0);
-  }
+  options.left_out = std::move(left_out);
   auto answer = determine<Scalar>(op, b, Z, options);
   result.determinacy = answer.facts;
   result.open_entries = std::move(answer.open);
+}
+
+// |A(x x^*) - b| / |b|
+template <typename Scalar>
+double residual_of(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                   const Vector<Scalar>& x) {
+  const RowMatrix<Scalar> U = x;
+  Reals<Scalar> residual;
+  op.apply(U, Reals<Scalar>::Ones(1), U, residual);
+  residual -= b;
+  return std::sqrt(squared_norm(residual) / squared_norm(b));
 }
 
 }  // namespace
@@ -47,6 +57,17 @@ Vector<Scalar> dominant_vector(const RowMatrix<Scalar>& U, const Reals<Scalar>& 
 template <typename Scalar>
 BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
                                         const Vector<Scalar>& x, bool dark_is_outside) {
+  std::vector<char> left_out;
+  if (dark_is_outside) {
+    const Reals<Scalar> light = op.diagonal(Reals<Scalar>::Ones(op.num_measurements()));
+    for (Index i = 0; i < light.size(); ++i) left_out.push_back(light(i) == 0);
+  }
+  return rank_one_answer<Scalar>(op, b, x, std::move(left_out));
+}
+
+template <typename Scalar>
+BasicRecovery<Scalar> rank_one_answer(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                                      const Vector<Scalar>& x, std::vector<char> left_out) {
   BasicRecovery<Scalar> result;
   result.method = "udu";
   result.operator_name = op.name();
@@ -61,7 +82,7 @@ BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, con
   result.spectrum = Vector<double>::Zero(std::min<Index>(2, op.rows()));
   result.spectrum(0) = static_cast<double>(length) * static_cast<double>(length);
   result.rank_gap = rank_gap(result.spectrum, result.rank);
-  result.relative_residual = intensity_residual(op, b, x);
+  result.relative_residual = residual_of(op, b, x);
   result.objective = 0.5 * std::pow(result.relative_residual, 2) * squared_norm(b);
   StackedFactors<Scalar> Z(op.rows(), op.rows(), true, result.rank);
   Z.Z = result.U;
@@ -70,17 +91,14 @@ BasicRecovery<Scalar> rank_one_recovery(const IntensityOperator<Scalar>& op, con
   result.certificate =
       certify(op, b, Factorization<Scalar>(method_named("udu"), Z, result.d), options);
   result.intensities = true;
-  if (something) examine(op, b, x, dark_is_outside, result);
+  if (something) examine(op, b, x, std::move(left_out), result);
   return result;
 }
 
 template <typename Scalar>
 double intensity_residual(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
                           const Vector<Scalar>& x) {
-  RowMatrix<Scalar> fields;
-  op.project(RowMatrix<Scalar>(x), fields);
-  const Reals<Scalar> residual = fields.col(0).cwiseAbs2() - b;
-  return std::sqrt(squared_norm(residual) / squared_norm(b));
+  return residual_of<Scalar>(op, b, x);
 }
 
 template <typename Scalar>
@@ -101,13 +119,16 @@ Vector<Scalar> with_fixed_phase(const Vector<Scalar>& x) {
   return result;
 }
 
-#define UDV_INSTANTIATE(Scalar)                                                              \
-  template Vector<Scalar> dominant_vector(const RowMatrix<Scalar>&, const Reals<Scalar>&);   \
-  template BasicRecovery<Scalar> rank_one_recovery(                                          \
-      const IntensityOperator<Scalar>&, const Reals<Scalar>&, const Vector<Scalar>&, bool);  \
-  template double intensity_residual(const IntensityOperator<Scalar>&, const Reals<Scalar>&, \
-                                     const Vector<Scalar>&);                                 \
-  template double phase_error(const Vector<Scalar>&, const Vector<Scalar>&);                 \
+#define UDV_INSTANTIATE(Scalar)                                                               \
+  template Vector<Scalar> dominant_vector(const RowMatrix<Scalar>&, const Reals<Scalar>&);    \
+  template BasicRecovery<Scalar> rank_one_recovery(                                           \
+      const IntensityOperator<Scalar>&, const Reals<Scalar>&, const Vector<Scalar>&, bool);   \
+  template BasicRecovery<Scalar> rank_one_answer(const MeasurementOperator<Scalar>&,          \
+                                                 const Reals<Scalar>&, const Vector<Scalar>&, \
+                                                 std::vector<char>);                          \
+  template double intensity_residual(const IntensityOperator<Scalar>&, const Reals<Scalar>&,  \
+                                     const Vector<Scalar>&);                                  \
+  template double phase_error(const Vector<Scalar>&, const Vector<Scalar>&);                  \
   template Vector<Scalar> with_fixed_phase(const Vector<Scalar>&);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

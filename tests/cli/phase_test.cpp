@@ -208,6 +208,107 @@ TEST(Phase, RefusesComplexIntensitiesAndWrongShapes) {
   EXPECT_EQ(cli.run("phase A.npy b.npy --restarts 0").code, 2);
 }
 
+TEST(Phase, MuchNoiseIsNoFailure) {
+  const Cli cli;
+  auto m = measured<Complex>(256, 32);
+  Random random(5, 0);
+  const double sigma = 0.1 * m.b.norm() / 16;
+  for (auto& value : m.b) value = std::max(0.0, value + sigma * random.normal());
+  write(cli, m);
+  EXPECT_EQ(phase(cli, "--truth x.npy").code, 0);
+  EXPECT_EQ(cli.run_json()["stop_reason"], "converged");
+}
+
+// A pattern of 32 x 32 samples of an image of 16 x 16.
+struct Pattern {
+  RowMatrix<double> image = RowMatrix<double>::Zero(32, 32), intensities{32, 32};
+  RowMatrix<double> support = RowMatrix<double>::Zero(32, 32);
+
+  Pattern() {
+    Random random(4, 0);
+    support.topLeftCorner(16, 16).setOnes();
+    for (int block = 0; block < 10; ++block) {
+      const Index top = random.below(13), left = random.below(13);
+      for (Index r = top; r < top + 3; ++r)
+        for (Index c = left; c < left + 3; ++c) image(r, c) += random.uniform();
+    }
+    const auto wave = [](Index k) { return std::polar(1.0, -2 * M_PI * double(k % 32) / 32); };
+    for (Index u = 0; u < 32; ++u)
+      for (Index v = 0; v < 32; ++v) {
+        Complex sum = 0;
+        for (Index r = 0; r < 16; ++r)
+          for (Index c = 0; c < 16; ++c) sum += image(r, c) * wave(u * r + v * c);
+        intensities(u, v) = std::norm(sum);
+      }
+  }
+  void write(const Cli& cli) const {
+    cli.write("F.npy", io::npy_bytes({32, 32}, intensities.data()));
+    cli.write("S.npy", io::npy_bytes({32, 32}, support.data()));
+    cli.write("x.npy", io::npy_bytes({32, 32}, image.data()));
+  }
+};
+
+TEST(Phase, RecoversAnImageFromOnePattern) {
+  const Cli cli;
+  Pattern().write(cli);
+  const Outcome outcome =
+      cli.run("phase --fourier F.npy --support S.npy --nonnegative --truth x.npy --out out");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  EXPECT_LE(cli.run_json()["relative_error"], 1e-6);
+  EXPECT_EQ(cli.run_json()["certificate"]["unique"], false);
+  EXPECT_NE(outcome.err.find("inverted copy"), std::string::npos) << outcome;
+  const io::ComplexArray x = io::read_complex_npy(cli.path("out/x.npy"));
+  EXPECT_EQ(x.shape, (std::vector<Index>{32, 32}));
+  EXPECT_EQ(cli.run("phase --fourier F.npy --nonnegative --truth x.npy --out half --quiet").code,
+            0);
+  EXPECT_EQ(cli.text("half/x.npy"), cli.text("out/x.npy"));
+}
+
+TEST(Phase, NamesWhatIsWrongWithAPatternOrASupport) {
+  const Cli cli;
+  Pattern made;
+  made.write(cli);
+  write(cli, measured<double>(40, 8));
+  const auto refused = [&](const std::string& flags, int code, const std::string& words) {
+    const Outcome outcome = cli.run("phase " + flags + " --out no");
+    EXPECT_EQ(outcome.code, code) << outcome;
+    EXPECT_EQ(outcome.err, words + "\n") << outcome;
+    EXPECT_FALSE(cli.exists("no"));
+  };
+  refused("--fourier b.npy", 3,
+          "udv: b.npy: shape 40 found, rows x columns of one diffraction pattern expected");
+  refused("--fourier F.npy --support x.npy", 3,
+          "udv: x.npy: shape 8 found, 32 x 32 as x has expected");
+  refused("A.npy b.npy --support S.npy", 3, "udv: S.npy: shape 32 x 32 found, 8 as x has expected");
+  made.support.setZero();
+  made.intensities(1, 2) = -3;
+  made.write(cli);
+  refused("--fourier F.npy", 3, "udv: F.npy: value 34 is -3, an intensity is not negative");
+  made.intensities(1, 2) = std::nan("");
+  made.write(cli);
+  refused("--fourier F.npy", 3, "udv: F.npy: value 34 (in row-major order) is not finite");
+  made.intensities(1, 2) = 1;
+  made.write(cli);
+  refused("--fourier F.npy --support S.npy", 3,
+          "udv: S.npy: all values are zero, at least one entry of x that may differ expected");
+  EXPECT_EQ(cli.run("phase").code, 2);
+  EXPECT_EQ(cli.run("phase A.npy").code, 2);
+  EXPECT_EQ(cli.run("phase A.npy b.npy --fourier F.npy").code, 2);
+  EXPECT_EQ(cli.run("phase A.npy b.npy --nonnegative --polish off").code, 2);
+}
+
+// One mask of zeros and ones is a support, too.
+TEST(Phase, OfOneMaskLeavesFiniteNumbers) {
+  const Cli cli;
+  const Pattern made;
+  made.write(cli);
+  cli.write("A.npy", io::npy_bytes({1, 32, 32}, made.support.data()));
+  const Outcome outcome =
+      cli.run("phase A.npy F.npy --map masks --nonnegative --truth x.npy --out out");
+  EXPECT_EQ(outcome.out.find("nan"), std::string::npos) << outcome;
+  EXPECT_EQ(cli.run_json()["rank"], 1);
+}
+
 // A time limit of nothing stops a run after its first step; each leg with a little more gets
 // further.
 TEST(Phase, StoppedAgainAndAgainEndsWithTheSameBytes) {

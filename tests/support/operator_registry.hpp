@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "recover/operators/restricted.hpp"
 #include "support/random_data.hpp"
 #include "udv/recover/operators/dense.hpp"
 #include "udv/recover/operators/entries.hpp"
@@ -120,6 +121,25 @@ SharedOperator<Scalar> make_coded_diffraction(Index size) {
   return std::make_shared<CodedDiffractionOperator<Scalar>>(masks);
 }
 
+/// Every entry but each third one of a larger x.
+template <typename Scalar>
+std::shared_ptr<const RestrictedOperator<Scalar>> make_restricted(Index size) {
+  const auto whole =
+      std::dynamic_pointer_cast<const IntensityOperator<Scalar>>(make_rank_one<Scalar>(2 * size));
+  std::vector<Index> entries;
+  for (Index j = 0; static_cast<Index>(entries.size()) < size; ++j)
+    if (j % 3 != 1) entries.push_back(j);
+  return {new RestrictedOperator<Scalar>(*whole, entries), [whole](const auto* op) { delete op; }};
+}
+
+/// Real unknowns behind a complex array.
+template <typename Real>
+SharedOperator<Real> make_real_unknowns(Index size) {
+  const auto whole = std::dynamic_pointer_cast<const IntensityOperator<std::complex<Real>>>(
+      make_rank_one<std::complex<Real>>(size));
+  return {new RealUnknowns<std::complex<Real>>(*whole), [whole](const auto* op) { delete op; }};
+}
+
 inline Index narrower(Index rows) {
   return 3 * rows / 4;
 }
@@ -150,6 +170,7 @@ const std::vector<OperatorCase<Scalar>>& operator_cases() {
         {"dense_rectangular", sized(make_dense<Scalar>, false), 40, true, true},
         {"dense_symmetric", sized(make_dense<Scalar>, true), 40, true, true},
         {"rank_one", make_rank_one<Scalar>, 100},
+        {"restricted", make_restricted<Scalar>, 100, false},
         {"user_rectangular", sized(make_user<Scalar>, false), 40, false},
         {"user_symmetric", sized(make_user<Scalar>, true), 40, false},
     };
@@ -157,6 +178,8 @@ const std::vector<OperatorCase<Scalar>>& operator_cases() {
       list.push_back({"ptychography", make_ptychography<Scalar>, 400});
       list.push_back({"coded_diffraction", make_coded_diffraction<Scalar>, 400});
       for (auto* item : {&list[list.size() - 2], &list.back()}) item->by_images = true;
+    } else {
+      list.push_back({"real_unknowns", make_real_unknowns<Scalar>, 100, false});
     }
     return list;
   }();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "udv/core/export.hpp"
 #include "udv/jobs/recovery_result.hpp"
@@ -17,6 +18,8 @@ namespace udv::jobs {
 struct PhaseInput {
   std::string measurements;  ///< A as .npy, real or complex
   std::string values;        ///< b as .npy
+  std::string fourier;       ///< instead of both: |fft2(x)|^2 of one pattern as .npy
+  std::string support;       ///< where x may differ from zero, as .npy; empty: see `phase`
   std::string truth;         ///< the true x as .npy, where known
 };
 UDV_EXPORT void describe(OptionTable& table, PhaseInput& input);
@@ -29,7 +32,10 @@ enum class PhaseMap {
 
 struct PhaseJobOptions {
   PhaseMap map = PhaseMap::kRows;
-  int restarts = 5;  ///< random starts at most
+  int restarts = 5;           ///< random starts at most
+  bool nonnegative = false;   ///< x is real, no entry is negative
+  bool sparse = false;        ///< many entries of x are zero
+  std::vector<bool> support;  ///< of an operator in memory; empty: all entries may differ from zero
   RecoverOptions method;
 };
 UDV_EXPORT void describe(OptionTable& table, PhaseJobOptions& options);
@@ -43,8 +49,9 @@ struct PhaseAnswer : RecoveryResult<Scalar> {
 /// Real where A is, else complex.
 using PhaseResult = std::variant<PhaseAnswer<double>, PhaseAnswer<std::complex<double>>>;
 
-/// Recovers x from the intensities |A x|^2. Throws IoError naming file and place, OptionError
-/// naming a setting.
+/// Recovers x from the intensities |A x|^2. One Fourier pattern without a support is that of an x
+/// in the first half of its rows and columns (oversampled twice). Throws IoError naming file and
+/// place, OptionError naming a setting.
 UDV_EXPORT PhaseResult phase(const PhaseInput& input, const PhaseJobOptions& options,
                              Session& session);
 

@@ -119,6 +119,16 @@ Reals<Scalar> ImagingOperator<Scalar>::diagonal(const Reals<Scalar>& w) const {
 }
 
 template <typename Scalar>
+Reals<Scalar> ImagingOperator<Scalar>::squared_rows(const Reals<Scalar>& c) const {
+  Reals<Scalar> squares(this->num_measurements());
+  for (Index l = 0; l < images(); ++l) {
+    const Real light = map_->coverage(Reals<Scalar>::Unit(images(), l)).dot(c);
+    squares.segment(l * pixels(), pixels()).setConstant(light / static_cast<Real>(pixels()));
+  }
+  return squares;
+}
+
+template <typename Scalar>
 CodedDiffractionOperator<Scalar>::CodedDiffractionOperator(std::vector<Transfer> masks)
     : ImagingOperator<Scalar>(masks.empty() ? 0 : masks[0].rows(),
                               masks.empty() ? 0 : masks[0].cols(),

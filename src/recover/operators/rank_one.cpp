@@ -79,6 +79,14 @@ Reals<Scalar> RankOneOperator<Scalar>::diagonal(const Reals<Scalar>& w) const {
 }
 
 template <typename Scalar>
+Reals<Scalar> RankOneOperator<Scalar>::squared_rows(const Reals<Scalar>& c) const {
+  Reals<Scalar> squares(vectors_.rows());
+  for (Index i = 0; i < squares.size(); ++i)
+    squares(i) = vectors_.row(i).cwiseAbs2().dot(c.transpose());
+  return squares;
+}
+
+template <typename Scalar>
 std::unique_ptr<MeasurementOperator<Scalar>> RankOneOperator<Scalar>::subset(
     const std::vector<Index>& which) const {
   RowMatrix<Scalar> kept(static_cast<Index>(which.size()), vectors_.cols());

@@ -73,6 +73,8 @@ std::string fit_verdict(const RecoveryFacts& r) {
     return open.empty() ? "fits the data up to noise, and the data determine all of it"
                         : "fits the data up to noise, but " + open;
   if (!open.empty()) return "fits the data exactly, but " + open;
+  if (r.intensities && r.determinacy.unique == false)
+    return "fits the data exactly, as do copies of x that are moved or inverted";
   return fmt::format("fits the data exactly; whether another {} does is not known", answer(r));
 }
 

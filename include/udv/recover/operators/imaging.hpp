@@ -38,6 +38,9 @@ class UDV_EXPORT ImagingOperator : public IntensityOperator<Scalar> {
   /// sum(b) / (largest share of the light that one sample of the unknown sends into the images).
   double trace_estimate(const Reals<Scalar>& b) const override;
   Reals<Scalar> diagonal(const Reals<Scalar>& w) const override;
+  /// The same for all pixels of an image: the transforms are unitary.
+  Reals<Scalar> squared_rows(const Reals<Scalar>& c) const override;
+  bool has_diagonal_gram() const override { return true; }
   double mean_gain() const override { return mean_gain_; }
   double norm_bound() const override { return norm_bound_; }
 

@@ -23,6 +23,10 @@ class UDV_EXPORT IntensityOperator : public MeasurementOperator<Scalar> {
   virtual double trace_estimate(const Reals<Scalar>& b) const = 0;
   /// Diagonal of W^* diag(w) W, or a constant near it: what one weight per unknown can say of it.
   virtual Reals<Scalar> diagonal(const Reals<Scalar>& w) const = 0;
+  /// sum_j c_j |w_ij|^2 for every i: |w_i|^2 where c is one.
+  virtual Reals<Scalar> squared_rows(const Reals<Scalar>& c) const = 0;
+  /// W^* diag(w) W is diagonal, and diagonal() exact, where w_i depends on |w_i| alone.
+  virtual bool has_diagonal_gram() const { return false; }
 
   void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
              Reals<Scalar>& y) const override;

@@ -22,6 +22,7 @@ class UDV_EXPORT RankOneOperator final : public IntensityOperator<Scalar> {
   void back_project(const RowMatrix<Scalar>& fields, Rows<Scalar> out) const override;
   double trace_estimate(const Reals<Scalar>& b) const override;
   Reals<Scalar> diagonal(const Reals<Scalar>& w) const override;
+  Reals<Scalar> squared_rows(const Reals<Scalar>& c) const override;
   double mean_gain() const override { return mean_gain_; }
   double norm_bound() const override { return norm_bound_; }
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
