@@ -196,14 +196,11 @@ OffsetModel dominant_offsets(const MeasurementOperator<double>& op, const Vector
   OffsetModel model;
   const std::vector<Centering> kinds = kinds_within(allowed);
   if (kinds.size() == 1) return model;
-  const auto left = [&](const BiasFit& fit) {
-    return Vector<double>(b - measured(op, fit.biases)).stableNorm();
-  };
   BiasFit all(op, kinds.back());
   all.converge(b, 3, 0);
-  if (b.stableNorm() <= kDominance * left(all)) return model;
+  if (b.stableNorm() <= kDominance * all.left(b)) return model;
   all.converge(b, 60, 1e-10);
-  const double least = left(all);
+  const double least = all.left(b);
   if (least <= 1e-12 * b.stableNorm()) return model;
   // The simplest kind that leaves about as little as all offsets together; of rows and columns the
   // one that leaves less.
@@ -212,7 +209,7 @@ OffsetModel dominant_offsets(const MeasurementOperator<double>& op, const Vector
     if (kind == Centering::kBoth && model.center == Centering::kRows) break;
     BiasFit fit(op, kind);
     fit.converge(b, 60, 1e-10);
-    const double now = left(fit);
+    const double now = fit.left(b);
     if (now > most) continue;
     model.center = kind;
     model.biases = fit.biases;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "udv/core/entries.hpp"
@@ -10,6 +11,11 @@
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
+
+namespace device {
+template <typename Scalar>
+class EntriesOnDevice;
+}
 
 /// A sparse pattern by lines, which are rows or columns. Line i holds positions first[i] to
 /// first[i+1]: `other` is the index on the other side, `entry` the number of the measurement.
@@ -84,6 +90,8 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   void visit_entries(const std::function<void(Index, Index)>& visit) const override;
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;
+  /// Of real numbers only. Operators made from it are on the device, too.
+  std::shared_ptr<const MeasurementOperator<Scalar>> on_device() const override;
 
   /// The same for entries: the type is known.
   EntriesOperator restricted(const std::vector<Index>& which) const;
@@ -95,17 +103,33 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   const TiledLines& by_col() const { return pattern_->by_col; }
   /// sqrt(w_t), entry by entry; nothing where all are 1.
   const Reals<Scalar>& root_weights() const { return root_; }
+  /// The entries on the device; nullptr where the work is done on the host.
+  const device::EntriesOnDevice<Scalar>* device() const { return device_.get(); }
+  /// Entries of each row or column, those of weight 0 left out; counted at the first call.
+  const std::vector<Index>& row_sizes() const { return sizes().rows; }
+  const std::vector<Index>& col_sizes() const { return sizes().cols; }
 
  private:
   struct Pattern {
     TiledLines by_row, by_col;
   };
 
+  struct Sizes {
+    std::once_flag once;
+    std::vector<Index> rows, cols;
+  };
+
   bool weighted() const { return root_.size() > 0; }
+  const Sizes& sizes() const;
   Reals<Scalar> times_root(const Reals<Scalar>& z) const;
+  void move_to_device();
+  void sum_lines(int side, const Reals<Scalar>& z, const ConstRows<Scalar>& other,
+                 RealOf<Scalar> weight, bool add, Rows<Scalar> out) const;
 
   std::shared_ptr<const Pattern> pattern_;
   Reals<Scalar> root_;
+  std::shared_ptr<const device::EntriesOnDevice<Scalar>> device_;
+  std::shared_ptr<Sizes> sizes_ = std::make_shared<Sizes>();
 };
 
 }  // namespace udv
