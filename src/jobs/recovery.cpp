@@ -86,7 +86,7 @@ void check_for_intensities(const RecoverOptions& options) {
   describe(table, given);
   describe(defaults, usual);
   for (const char* const name :
-       {"alpha", "scale", "noise", "holdout", "start", "shrinkage", "center", "robust"})
+       {"alpha", "scale", "noise", "holdout", "start", "shrinkage", "center", "robust", "device"})
     if (table.find(name)->get() != defaults.find(name)->get())
       throw OptionError(name,
                         "has no meaning here: only without polish or with a step of your own");

@@ -243,6 +243,15 @@ TEST(BadHoldout, ThatLeavesNothingIsRefused) {
   expect_refused(cli, cli.run("complete data.csv --out out --holdout 1e-6"), 3, {"300"});
 }
 
+TEST(BadDevice, WithoutItsComponentIsRefusedByName) {
+  const Cli cli;
+  cli.write("a.csv", "1,1,2\n1,2,3\n2,1,4\n");
+  setenv("UDV_CUDA_MODULE", "nowhere.so", 1);
+  expect_refused(cli, cli.run("complete a.csv --out out --device cuda"), 2,
+                 {"--device", "component cuda", "nowhere.so"});
+  unsetenv("UDV_CUDA_MODULE");
+}
+
 TEST(BadScale, ThatOverflowsIsRefused) {
   const Cli cli;
   cli.write("data.csv", triplets(small_planted().entries));

@@ -10,6 +10,7 @@
 #include "core/projections.hpp"
 #include "core/require.hpp"
 #include "core/sums.hpp"
+#include "recover/device/entries_device.hpp"
 #include "recover/kernels/pack.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
@@ -134,7 +135,47 @@ Factorization<Scalar>::Factorization(const Method& method, StackedFactors<Scalar
 }
 
 template <typename Scalar>
+const StackedFactors<Scalar>& Factorization<Scalar>::stack() const {
+  if constexpr (!kIsComplex<Scalar>)
+    if (moved_) away_->download(Z_.Z);
+  moved_ = false;
+  return Z_;
+}
+
+template <typename Scalar>
+double Factorization<Scalar>::differentiate(const device::EntriesResidual<Scalar>& model,
+                                            FactorGradient<Scalar>& gradient) const {
+  if constexpr (kIsComplex<Scalar>) {
+    throw InvalidArgument("factors of complex numbers are not on the device");
+  } else {
+    using Lines = device::Lines<Scalar>;
+    const device::Kernels<Scalar>& kernels = device::kernels<Scalar>();
+    if (!away_) away_ = std::make_shared<Lines>(Z_.Z);
+    if (!gradient.away) gradient.away = std::make_shared<Lines>();
+    const Lines& Z = *away_;
+    Lines& G = *gradient.away;
+    const double weight = Z_.symmetric ? 2 : 1;
+    gradient.d.setZero(columns());
+    if (!method_->diagonal) {
+      const double squares = model.products(Z, Z, G);
+      if (weight != 1) combine(weight, G, 0, G, G);
+      return squares;
+    }
+    Lines scaled = Z;
+    const Vector<double> d = d_.template cast<double>(), weights = weight * d;
+    kernels.scale_columns(scaled.data(), d.data(), Z.rows(), Z.cols());
+    const double squares = model.products(Z, scaled, G);
+    Vector<double> products(columns());
+    kernels.column_products(Z.data(), G.data(), Z_.rows, Z.cols(), products.data());
+    gradient.d = products.template cast<Scalar>();
+    kernels.scale_columns(G.data(), weights.data(), Z.rows(), Z.cols());
+    return squares;
+  }
+}
+
+template <typename Scalar>
 void Factorization<Scalar>::measure(const MeasurementOperator<Scalar>& op, Reals<Scalar>& y) const {
+  stack();
   op.apply(Z_.U(), d_, Z_.V(), y);
 }
 
@@ -142,6 +183,7 @@ template <typename Scalar>
 void Factorization<Scalar>::differentiate(const MeasurementOperator<Scalar>& op,
                                           const Reals<Scalar>& b, Reals<Scalar>& residual,
                                           FactorGradient<Scalar>& gradient) const {
+  stack();
   RowMatrix<Scalar>& G = gradient.Z;
   G.resize(Z_.Z.rows(), columns());
   op.residual_products(Z_.U(), d_, Z_.V(), b, residual, G.topRows(Z_.rows),
@@ -157,15 +199,39 @@ void Factorization<Scalar>::differentiate(const MeasurementOperator<Scalar>& op,
 template <typename Scalar>
 void Factorization<Scalar>::take_step(const FactorGradient<Scalar>& gradient, double step) {
   const auto length = static_cast<RealOf<Scalar>>(step);
-  add_scaled(-length, reals_of(gradient.Z.data()), reals_of(Z_.Z.data()),
-             kParts<Scalar> * Z_.Z.size());
+  if (gradient.away) {
+    if (away_.use_count() > 1) away_ = std::make_shared<device::Lines<RealOf<Scalar>>>(*away_);
+    combine(1, *away_, -step, *gradient.away, *away_);
+    moved_ = true;
+  } else {
+    stack();
+    away_ = nullptr;
+    add_scaled(-length, reals_of(gradient.Z.data()), reals_of(Z_.Z.data()),
+               kParts<Scalar> * Z_.Z.size());
+  }
   if (method_->diagonal) d_ -= length * gradient.d;
+}
+
+// The ball of some lines on the device.
+template <typename Scalar>
+bool Factorization<Scalar>::project_lines(Index first, Index count, double alpha) {
+  using Real = RealOf<Scalar>;
+  const double norm = away_->norm_of(first, count);
+  if (!(norm > alpha)) return false;
+  Real* const at = away_->line(first);
+  device::kernels<Real>().combine(static_cast<Real>(alpha / norm), at, Real(0), at, at,
+                                  count * away_->stride());
+  return true;
 }
 
 template <typename Scalar>
 bool Factorization<Scalar>::project(double alpha) {
   bool active = false;
-  if (method_->diagonal) {
+  if (method_->diagonal && moved_) {
+    active = project_lines(0, Z_.rows, alpha);
+    if (!Z_.symmetric) active = project_lines(Z_.rows, away_->rows() - Z_.rows, alpha) || active;
+    project_nonnegative(d_);
+  } else if (method_->diagonal) {
     active = project_frobenius_ball(Z_.U(), alpha);
     if (!Z_.symmetric) active = project_frobenius_ball(Z_.V(), alpha) || active;
     project_nonnegative(d_);
@@ -175,18 +241,22 @@ bool Factorization<Scalar>::project(double alpha) {
 
 template <typename Scalar>
 double Factorization<Scalar>::norm_u() const {
+  if (moved_) return away_->norm_of(0, Z_.rows);
   return Z_.U().norm();
 }
 
 template <typename Scalar>
 Reals<Scalar> Factorization<Scalar>::norms_of_u() const {
+  if (moved_) return away_->column_norms(0, Z_.rows);
   return column_norms<Scalar>(Z_.U());
 }
 
 template <typename Scalar>
 Reals<Scalar> Factorization<Scalar>::lengths() const {
   const Reals<Scalar> u = norms_of_u();
-  return Z_.symmetric ? u.cwiseProduct(u) : u.cwiseProduct(column_norms<Scalar>(Z_.V()));
+  if (Z_.symmetric) return u.cwiseProduct(u);
+  return u.cwiseProduct(moved_ ? away_->column_norms(Z_.rows, away_->rows() - Z_.rows)
+                               : column_norms<Scalar>(Z_.V()));
 }
 
 template <typename Scalar>
@@ -196,6 +266,7 @@ Vector<double> Factorization<Scalar>::magnitudes() const {
 
 template <typename Scalar>
 std::vector<Index> Factorization<Scalar>::inert_columns() const {
+  stack();
   const Reals<Scalar> u = Z_.U().cwiseAbs().colwise().maxCoeff().transpose();
   const Reals<Scalar> v = Z_.V().cwiseAbs().colwise().maxCoeff().transpose();
   std::vector<Index> inert;
@@ -208,19 +279,22 @@ std::vector<Index> Factorization<Scalar>::inert_columns() const {
 
 template <typename Scalar>
 void Factorization<Scalar>::remove(const std::vector<Index>& columns) {
+  stack();
+  away_ = nullptr;
   Z_.Z = without_columns(Z_.Z, columns);
   d_ = without_entries(d_, columns);
 }
 
 template <typename Scalar>
 FactoredSvd<Scalar> Factorization<Scalar>::svd() const {
+  stack();
   return Z_.symmetric ? factored_eigen<Scalar>(Z_.U(), d_)
                       : factored_svd<Scalar>(Z_.U(), d_, Z_.V());
 }
 
 template <typename Scalar>
 StackedFactors<Scalar> Factorization<Scalar>::absorbed() const {
-  StackedFactors<Scalar> result = Z_;
+  StackedFactors<Scalar> result = stack();
   result.Z = result.Z * d_.cwiseSqrt().template cast<Scalar>().asDiagonal();
   return result;
 }

@@ -11,7 +11,9 @@
 #include "core/sums.hpp"
 #include "entries_kernels.hpp"
 #include "entries_linearization.hpp"
+#include "recover/device/entries_device.hpp"
 #include "recover/operators/scalar_values.hpp"
+#include "udv/core/options.hpp"
 
 namespace udv {
 namespace {
@@ -85,6 +87,46 @@ void gather(const TiledLines& tiled, const LineShares& shares, const Reals<Scala
       });
     }
   });
+}
+
+// values_t = sum_c U_ic weights_c V_jc, and the mirror image of it where asked for.
+template <typename Scalar>
+void apply_on_host(const EntriesOperator<Scalar>& op, const ConstRows<Scalar>& U,
+                   const Reals<Scalar>& weights, const ConstRows<Scalar>& V, bool mirror,
+                   Scalar* values) {
+  const Index k = U.cols();
+  const SparseLines rows = op.by_row();
+  const Index work = kernels::work_of(op, k);
+  const LineShares& known = op.shares().of_entries(work);
+  const LineShares& row_shares = op.shares().of_rows(known.shared() ? work : kernels::kNoWork);
+  with_width<Scalar>(k, [&](auto fixed) {
+    constexpr int K = decltype(fixed)::value;
+    kernels::over_lines(
+        rows, row_shares, mirror ? 2 * k : k, [&](Index begin, Index end) UDV_CLONED {
+          const Scalar *left = U.data(), *right = V.data();
+          for (int pass = 0; pass < (mirror ? 2 : 1); ++pass, std::swap(left, right))
+            kernels::dot_lines<K>(rows, begin, end, k, left, weights.data(), right, pass > 0,
+                                  values);
+        });
+  });
+  known.gather(values, sizeof(Scalar));
+}
+
+// The same on the device.
+template <typename Scalar>
+void apply_on_device(const device::EntriesOnDevice<Scalar>& entries, const ConstRows<Scalar>& U,
+                     const Reals<Scalar>& weights, const ConstRows<Scalar>& V, bool mirror,
+                     Scalar* values) {
+  const Index k = U.cols();
+  if (k == 0) return;
+  RowMatrix<Scalar> left(U.rows(), mirror ? 2 * k : k), right(V.rows(), left.cols());
+  left.leftCols(k) = U * weights.asDiagonal();
+  right.leftCols(k) = V;
+  if (mirror) {
+    left.rightCols(k) = V * weights.asDiagonal();
+    right.rightCols(k) = U;
+  }
+  entries.products(left, right, values);
 }
 
 // Residuals of one tile: half of a second-level cache; but some entries for each line and tile.
@@ -289,25 +331,26 @@ void EntriesOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scal
   // Only a symmetric map of an unsymmetric U diag(d) V^T needs the mirror image too.
   const bool mirror = this->symmetric() && U.data() != V.data();
   const Reals<Scalar> weights = mirror ? Reals<Scalar>(d / 2) : d;
-  const SparseLines rows = by_row();
   y.resize(num_own());
   Scalar* const values = as_scalars<Scalar>(y.data());
   if (k == 0) y.setZero();  // the kernels write nothing where there is no column
-  const Index work = kernels::work_of(*this, k);
-  const LineShares& known = shares().of_entries(work);
-  const LineShares& row_shares = shares().of_rows(known.shared() ? work : kernels::kNoWork);
-  with_width<Scalar>(k, [&](auto fixed) {
-    constexpr int K = decltype(fixed)::value;
-    kernels::over_lines(
-        rows, row_shares, mirror ? 2 * k : k, [&](Index begin, Index end) UDV_CLONED {
-          const Scalar *left = U.data(), *right = V.data();
-          for (int pass = 0; pass < (mirror ? 2 : 1); ++pass, std::swap(left, right))
-            kernels::dot_lines<K>(rows, begin, end, k, left, weights.data(), right, pass > 0,
-                                  values);
-        });
-  });
-  known.gather(values, sizeof(Scalar));
+  if constexpr (!kIsComplex<Scalar>)
+    if (device_) apply_on_device(*device_, U, weights, V, mirror, values);
+  if (!device_) apply_on_host<Scalar>(*this, U, weights, V, mirror, values);
   if (weighted()) scale_entries<Scalar>(root_, values);
+}
+
+// The lines of a side, 0: rows, 1: columns.
+template <typename Scalar>
+void EntriesOperator<Scalar>::sum_lines(int side, const LineShares& lines, const Reals<Scalar>& z,
+                                        const ConstRows<Scalar>& other, RealOf<Scalar> weight,
+                                        bool add, Rows<Scalar> out) const {
+  if constexpr (!kIsComplex<Scalar>)
+    if (device_) return device_->gather(side, z.data(), other, weight, add, out);
+  if (side == 0)
+    gather<false, Scalar>(pattern_->by_row, lines, z, other, weight, add, out);
+  else
+    gather<kIsComplex<Scalar>, Scalar>(by_col(), lines, z, other, weight, add, out);
 }
 
 template <typename Scalar>
@@ -317,9 +360,8 @@ void EntriesOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstR
   const Reals<Scalar> scaled = weighted() ? times_root(z) : Reals<Scalar>();
   const Reals<Scalar>& values = weighted() ? scaled : z;
   const LineShares& lines = shares().of_rows(kernels::work_of(*this, V.cols()));
-  gather<false, Scalar>(pattern_->by_row, lines, values, V, share, false, out);
-  if (this->symmetric())
-    gather<kIsComplex<Scalar>, Scalar>(by_col(), lines, values, V, share, true, out);
+  sum_lines(0, lines, values, V, share, false, out);
+  if (this->symmetric()) sum_lines(1, lines, values, V, share, true, out);
   lines.gather(out.data(), V.cols() * static_cast<Index>(sizeof(Scalar)));
 }
 
@@ -332,9 +374,9 @@ void EntriesOperator<Scalar>::adjoint_transpose_times(const Reals<Scalar>& z,
     if (is_spread()) return spread_transpose_times(z, U, out);
   const LineShares& lines = shares().of_cols(kernels::work_of(*this, U.cols()));
   if (weighted())
-    gather<kIsComplex<Scalar>, Scalar>(by_col(), lines, times_root(z), U, 1, false, out);
+    sum_lines(1, lines, times_root(z), U, 1, false, out);
   else
-    gather<kIsComplex<Scalar>, Scalar>(by_col(), lines, z, U, 1, false, out);
+    sum_lines(1, lines, z, U, 1, false, out);
   lines.gather(out.data(), U.cols() * static_cast<Index>(sizeof(Scalar)));
 }
 
@@ -358,7 +400,7 @@ void EntriesOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, cons
                                                 const ConstRows<Scalar>& V, const Reals<Scalar>& b,
                                                 Reals<Scalar>& z, Rows<Scalar> for_u,
                                                 Rows<Scalar> for_v) const {
-  if (weighted())
+  if (weighted() || device_)
     return MeasurementOperator<Scalar>::residual_products(U, d, V, b, z, for_u, for_v);
   const Index k = U.cols();
   const bool symmetric = this->symmetric();
@@ -403,8 +445,21 @@ std::unique_ptr<Linearization<Scalar>> EntriesOperator<Scalar>::linearize(
     const StackedFactors<Scalar>& Z) const {
   if constexpr (kIsComplex<Scalar>)
     return MeasurementOperator<Scalar>::linearize(Z);
+  else if (device_)
+    return device::linearize_on_device(*this, Z);
   else
     return std::make_unique<EntriesLinearization<Scalar>>(*this, Z);
+}
+
+template <typename Scalar>
+const typename EntriesOperator<Scalar>::Sizes& EntriesOperator<Scalar>::sizes() const {
+  std::call_once(sizes_->once, [this] {
+    const LineShares none;
+    const EntrySpread* const spread = shares().spread.get();
+    sizes_->rows = line_sizes(pattern_->by_row, root_, this->rows(), spread ? spread->rows : none);
+    sizes_->cols = line_sizes(by_col(), root_, this->cols(), spread ? spread->cols : none);
+  });
+  return *sizes_;
 }
 
 template <typename Scalar>
@@ -415,14 +470,11 @@ double EntriesOperator<Scalar>::degrees_of_freedom(Index rank) const {
     return total;
   };
   const auto k = static_cast<double>(rank);
-  const LineShares none;
-  const EntrySpread* const spread = shares().spread.get();
-  std::vector<Index> degree =
-      line_sizes(pattern_->by_row, root_, this->rows(), spread ? spread->rows : none);
-  const std::vector<Index> of_cols =
-      line_sizes(by_col(), root_, this->cols(), spread ? spread->cols : none);
+  const std::vector<Index>& of_cols = col_sizes();
   constexpr auto kUnit = static_cast<double>(kParts<Scalar>);
-  if (!this->symmetric()) return std::max(kUnit * (visible(degree) + visible(of_cols) - k * k), k);
+  if (!this->symmetric())
+    return std::max(kUnit * (visible(row_sizes()) + visible(of_cols) - k * k), k);
+  std::vector<Index> degree = row_sizes();
   for (size_t i = 0; i < degree.size(); ++i) degree[i] += of_cols[i];
   // The gauge of U U^* is a rotation: k (k - 1) / 2 parameters, or k^2 where complex.
   const double gauge = kIsComplex<Scalar> ? k * k : k * (k - 1) / 2;
@@ -446,7 +498,22 @@ EntriesOperator<Scalar> EntriesOperator<Scalar>::restricted(const std::vector<In
   }
   kept.value.assign(which.size(), 0.0);
   EntriesOperator result(kept);
-  if (weighted()) result.root_ = root_(which);
+  if (weighted()) result.root_ = root_(which);  // before its sizes are counted
+  if (device_) result.move_to_device();
+  return result;
+}
+
+template <typename Scalar>
+void EntriesOperator<Scalar>::move_to_device() {
+  if constexpr (!kIsComplex<Scalar>)
+    device_ = std::make_shared<device::EntriesOnDevice<Scalar>>(*this);
+}
+
+template <typename Scalar>
+std::shared_ptr<const MeasurementOperator<Scalar>> EntriesOperator<Scalar>::on_device() const {
+  if (kIsComplex<Scalar>) return MeasurementOperator<Scalar>::on_device();
+  auto result = std::make_shared<EntriesOperator>(*this);
+  if (!device_) result->move_to_device();
   return result;
 }
 
@@ -462,6 +529,7 @@ EntriesOperator<Scalar> EntriesOperator<Scalar>::rescaled(const Reals<Scalar>& f
           " factors for ", this->num_measurements() / kParts<Scalar>, " entries");
   EntriesOperator result = *this;
   result.root_ = weighted() ? Reals<Scalar>(root_.cwiseProduct(factor)) : factor;
+  result.sizes_ = std::make_shared<Sizes>();
   return result;
 }
 

@@ -50,11 +50,18 @@ class EntryGraph {
   const EntriesOperator<Scalar>& op_;
 };
 
-template <typename Graph>
-std::vector<Index> degrees(const Graph& graph) {
-  std::vector<Index> degree(static_cast<size_t>(graph.nodes()), 0);
-  for (Index node = 0; node < graph.nodes(); ++node)
-    graph.visit_neighbours(node, [&](Index) { ++degree[static_cast<size_t>(node)]; });
+// Neighbours of each node. Where symmetric a diagonal entry is counted once: see above.
+template <typename Scalar>
+std::vector<Index> degrees(const EntriesOperator<Scalar>& op, const EntryGraph<Scalar>& graph) {
+  std::vector<Index> degree;
+  if (op.symmetric()) {
+    degree.assign(static_cast<size_t>(graph.nodes()), 0);
+    for (Index node = 0; node < graph.nodes(); ++node)
+      graph.visit_neighbours(node, [&](Index) { ++degree[static_cast<size_t>(node)]; });
+  } else {
+    degree = op.row_sizes();
+    degree.insert(degree.end(), op.col_sizes().begin(), op.col_sizes().end());
+  }
   return degree;
 }
 
@@ -85,18 +92,22 @@ std::vector<char> core_nodes(const Graph& graph, std::vector<Index> degree, Inde
   return remains;
 }
 
-// Connected components among the nodes that remain, each sorted.
+// Connected components among the nodes that remain, each sorted. Once all nodes are found, nobody's
+// neighbours need a look: with many entries a line that is soon.
 template <typename Graph>
 std::vector<std::vector<Index>> components(const Graph& graph, std::vector<char> remains) {
   std::vector<std::vector<Index>> found;
-  for (Index start = 0; start < graph.nodes(); ++start) {
+  auto left = std::count(remains.begin(), remains.end(), 1);
+  for (Index start = 0; start < graph.nodes() && left > 0; ++start) {
     if (!remains[static_cast<size_t>(start)]) continue;
     remains[static_cast<size_t>(start)] = 0;
+    --left;
     std::vector<Index> members{start};
-    for (size_t next = 0; next < members.size(); ++next)
+    for (size_t next = 0; next < members.size() && left > 0; ++next)
       graph.visit_neighbours(members[next], [&](Index other) {
         if (!remains[static_cast<size_t>(other)]) return;
         remains[static_cast<size_t>(other)] = 0;
+        --left;
         members.push_back(other);
       });
     std::sort(members.begin(), members.end());
@@ -195,10 +206,10 @@ class SpreadGraph {
 template <typename Scalar>
 Undetermined EntriesOperator<Scalar>::undetermined(Index rank) const {
   const Index p = this->rows();
-  const EntryGraph graph(*this);
+  const EntryGraph<Scalar> graph(*this);
   const SpreadGraph<Scalar> spread(*this);
   const std::vector<char> all(static_cast<size_t>(graph.nodes()), 1);
-  const std::vector<Index> degree = is_spread() ? spread.degrees(all) : degrees(graph);
+  const std::vector<Index> degree = is_spread() ? spread.degrees(all) : degrees(*this, graph);
   Undetermined open;
   const Index least = std::max<Index>(rank, 1);
   const std::vector<char> remains = is_spread()

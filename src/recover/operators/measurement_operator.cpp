@@ -3,6 +3,7 @@
 
 #include "core/instantiate.hpp"
 #include "core/require.hpp"
+#include "udv/core/options.hpp"
 #include "udv/recover/operators/generic_linearization.hpp"
 
 namespace udv {
@@ -54,6 +55,12 @@ template <typename Scalar>
 std::unique_ptr<MeasurementOperator<Scalar>> MeasurementOperator<Scalar>::subset(
     const std::vector<Index>&) const {
   throw InvalidArgument(message("operator '", name(), "' cannot hold out measurements"));
+}
+
+template <typename Scalar>
+std::shared_ptr<const MeasurementOperator<Scalar>> MeasurementOperator<Scalar>::on_device() const {
+  throw OptionError("device", message("cuda has no operator '", name(), "' of ",
+                                      scalar_name<Scalar>(), " numbers: leave the option out"));
 }
 
 template <typename Scalar>

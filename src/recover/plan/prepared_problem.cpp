@@ -5,6 +5,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "core/communicator.hpp"
 #include "core/instantiate.hpp"
 #include "core/require.hpp"
 #include "recover/operators/entry_shares.hpp"
@@ -30,6 +31,7 @@ PreparedProblem<Scalar>::PreparedProblem(const BasicProblem<Scalar>& problem,
     std::tie(used_, held_out_) = split(problem, options.holdout, options.seed);
     if (options.rank_walk) all_ = problem;
   }
+  move_to_device();
   subtract_offsets();
   scale_ = chosen_scale();
   offset_norm_ *= scale_;
@@ -38,6 +40,14 @@ PreparedProblem<Scalar>::PreparedProblem(const BasicProblem<Scalar>& problem,
   require(std::isfinite(size), "scale ", scale_, " makes the measurements overflow");
   require(size > 1e-280, "scale ", scale_, " makes the measurements vanish");
   num_measurements_ = used_.op->num_measurements();
+}
+
+template <typename Scalar>
+void PreparedProblem<Scalar>::move_to_device() {
+  if (options_.device != "cuda") return;
+  require(communicator().is_alone(), "device cuda: one process expected, ", communicator().size(),
+          " found");
+  used_.op = used_.op->on_device();
 }
 
 template <typename Scalar>
@@ -174,6 +184,7 @@ void PreparedProblem<Scalar>::use_all() {
   held_out_ = {};
   given_ = nullptr;
   used_ = all_;
+  move_to_device();
   num_measurements_ = used_.op->num_measurements();
   rescale();
 }

@@ -60,6 +60,7 @@ class PreparedProblem {
   void subtract_offsets();
   double chosen_scale() const;
   void own_data();
+  void move_to_device();
 
   const RecoverOptions& options_;
   const Reals<Scalar>* given_ = nullptr;        // data() where nothing has changed them

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "recover/solver/bayes.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +9,7 @@
 #include "recover/operators/measured_sums.hpp"
 #include "recover/solver/bayes_gauge.hpp"
 #include "recover/solver/bias_fit.hpp"
+#include "recover/solver/leading_triples.hpp"
 #include "recover/solver/live_lines.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
@@ -32,41 +29,33 @@ size_t at(Index i) {
   return static_cast<size_t>(i);
 }
 
-RowMatrix<double> orthonormal(const RowMatrix<double>& X) {
-  Eigen::HouseholderQR<Matrix<double>> qr{Matrix<double>(X)};
-  return qr.householderQ() * Matrix<double>::Identity(X.rows(), X.cols());
-}
+// A*(z) and thin arrays of the host.
+class HostSubspace {
+ public:
+  using Columns = RowMatrix<double>;
 
-// Leading singular triples of A*(z) by subspace iteration: U diag(d) V^T, d not negative.
-struct Triples {
-  RowMatrix<double> U, V;
-  Vector<double> d;
-};
+  HostSubspace(const EntriesOperator<double>& op, const Vector<double>& z) : op_(op), z_(z) {}
 
-Triples leading_triples(const EntriesOperator<double>& op, const Vector<double>& z, Index count,
-                        std::uint64_t seed) {
-  Triples t;
-  t.V.resize(op.cols(), count);
-  t.U.resize(op.rows(), count);
-  Random random(seed, kStreamLanczos);
-  random.fill_normal(t.V);
-  for (int round = 0; round < kSubspaceRounds; ++round) {
-    t.V = orthonormal(t.V);
-    op.adjoint_times(z, t.V, t.U);
-    t.U = orthonormal(t.U);
-    op.adjoint_transpose_times(z, t.U, t.V);
+  Columns start(Columns V) const { return V; }
+  void times(const Columns& V, Columns& U) const {
+    U.resize(op_.rows(), V.cols());
+    op_.adjoint_times(z_, V, U);
   }
-  // A^T U = V: U stays orthonormal, V = W S Y^T.
-  const Matrix<double> gram = t.V.transpose() * t.V;
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(gram);
-  const Matrix<double> Y = eigen.eigenvectors().rowwise().reverse();
-  t.d = eigen.eigenvalues().reverse().cwiseMax(0).cwiseSqrt();
-  t.U = t.U * Y;
-  t.V = t.V * Y;
-  for (Index c = 0; c < count; ++c)
-    if (t.d(c) > 0) t.V.col(c) /= t.d(c);
-  return t;
-}
+  void transpose_times(const Columns& U, Columns& V) const {
+    op_.adjoint_transpose_times(z_, U, V);
+  }
+  void orthonormalise(Columns& X) const { X = orthonormal(X); }
+  Matrix<double> gram(const Columns& X) const { return X.transpose() * X; }
+  void multiply(Columns& X, const Matrix<double>& M) const { X = X * M; }
+  void divide(Columns& X, const Vector<double>& d) const {
+    for (Index c = 0; c < d.size(); ++c)
+      if (d(c) > 0) X.col(c) /= d(c);
+  }
+
+ private:
+  const EntriesOperator<double>& op_;
+  const Vector<double>& z_;
+};
 
 // Sum of what add(row, column, entry, sum) adds for each entry, row by row.
 template <typename Add>
@@ -100,6 +89,7 @@ BayesFit<Real>::BayesFit(const EntriesOperator<double>& op, const Vector<double>
     value_ = b.data();
   }
   if (op.is_spread()) col_values_ = std::make_shared<std::vector<double>>(to_columns(op, value_));
+  if (op.device()) device_.emplace(op, value_);
   weigh();
 }
 
@@ -112,6 +102,7 @@ void BayesFit<Real>::weigh() {
   total_weight_ = static_cast<double>(n);
   half_log_weight_ = 0;
   if (root.size() == 0 && noise_ == NoiseKind::kEqual) return;
+  if (device_) return weigh_on_device();
   Vector<double> x;
   if (noise_ == NoiseKind::kBySignal) x = fitted();
   // Copies of a fit share their weights until one of them changes them.
@@ -143,9 +134,31 @@ void BayesFit<Real>::weigh() {
     col_weight_ = std::make_shared<std::vector<Real>>(to_columns(*op_, weight_->data()));
 }
 
+template <typename Real>
+void BayesFit<Real>::weigh_on_device() {
+  typename BayesOnDevice<Real>::NoiseLevels levels;
+  if (row_noise_.any()) levels.rows = &row_noise_.expected();
+  if (col_noise_.any()) levels.cols = &col_noise_.expected();
+  if (noise_ == NoiseKind::kBySignal) levels.smallest_count = smallest_count_;
+  const auto sums = device_->weigh(levels, rows_, cols_, mean_);
+  num_entries_ = sums.entries - static_cast<double>(in_dead_lines_);
+  total_weight_ = sums.total;
+  half_log_weight_ = sums.half_log;
+}
+
+template <typename Real>
+device::ResidualStatistics BayesFit<Real>::residuals_on_device(double limit) const {
+  return device_->residuals(rows_, cols_, mean_, limit);
+}
+
 // Entries of each line that say something of its noise.
 template <typename Real>
 Vector<double> BayesFit<Real>::counts(bool by_rows) const {
+  if (in_dead_lines_ == 0) {
+    const std::vector<Index>& sizes = by_rows ? op_->row_sizes() : op_->col_sizes();
+    return Eigen::Map<const Vector<Index>>(sizes.data(), static_cast<Index>(sizes.size()))
+        .cast<double>();
+  }
   const BayesEntries<Real> entries = by_rows ? row_entries() : col_entries();
   const Vector<double>& root = op_->root_weights();
   Vector<double> count = Vector<double>::Zero(by_rows ? rows_.lines : cols_.lines);
@@ -198,7 +211,7 @@ void BayesFit<Real>::set_noise(NoiseKind kind) {
 
 template <typename Real>
 void BayesFit<Real>::update_rows() {
-  if (rows_.records.empty()) rows_.records.resize(at(rows_.lines * rows_.stride()));
+  rows_.make_room();
   const bool by_rows = row_noise_.any();
   Vector<double> squares;
   row_sums_ = update_side(row_entries(), cols_, {mean_, variance_, by_rows}, rows_,
@@ -232,7 +245,9 @@ BayesEntries<Real> BayesFit<Real>::row_entries() const {
           value_,
           weight_ ? weight_->data() : nullptr,
           op_->num_measurements(),
-          spread ? &spread->rows : nullptr};
+          spread ? &spread->rows : nullptr,
+          device_ ? &*device_ : nullptr,
+          0};
 }
 
 template <typename Real>
@@ -243,16 +258,21 @@ BayesEntries<Real> BayesFit<Real>::col_entries() const {
                              spread ? col_values_->data() : value_,
                              weight ? weight->data() : nullptr,
                              op_->num_measurements(),
-                             spread ? &spread->cols : nullptr};
+                             spread ? &spread->cols : nullptr,
+                             device_ ? &*device_ : nullptr,
+                             1};
   for (Index t = 0; t < op_->by_col().tiles(); ++t) entries.tiles.push_back(op_->by_col().tile(t));
   return entries;
 }
 
+// sum w r and sum w r^2 over all entries.
 template <typename Real>
-void BayesFit<Real>::start(Centering center) {
-  center_ = center;
-  rows_ = BayesSide<Real>(op_->rows(), 1);
-  cols_ = BayesSide<Real>(op_->cols(), 1);
+std::pair<double, double> BayesFit<Real>::sums_of_values() {
+  if (device_) {
+    mean_ = 0;
+    const auto all = residuals_on_device();
+    return {all.sum, all.squares};
+  }
   const double sum = sum_over<double>(*op_, [&](Index begin, Index end) {
     double part = 0;
     for (Index t = begin; t < end; ++t) part += weight_of(t) * value_[t];
@@ -263,6 +283,26 @@ void BayesFit<Real>::start(Centering center) {
     for (Index t = begin; t < end; ++t) part += weight_of(t) * value_[t] * value_[t];
     return part;
   });
+  return {sum, squares};
+}
+
+template <typename Real>
+double BayesFit<Real>::squared_residuals() const {
+  const Vector<double> x = fitted();
+  return sum_over<double>(*op_, [&](Index begin, Index end) {
+    double part = 0;
+    for (Index t = begin; t < end; ++t)
+      part += weight_of(t) * (value_[t] - x(t)) * (value_[t] - x(t));
+    return part;
+  });
+}
+
+template <typename Real>
+void BayesFit<Real>::start(Centering center) {
+  center_ = center;
+  rows_ = BayesSide<Real>(op_->rows(), 1, device_.has_value());
+  cols_ = BayesSide<Real>(op_->cols(), 1, device_.has_value());
+  const auto [sum, squares] = sums_of_values();
   mean_ = center == Centering::kNone ? 0 : sum / total_weight_;
   const double spread = squares / total_weight_ - mean_ * (2 * sum / total_weight_ - mean_);
   if (!fixed_variance_) variance_ = std::max(spread, 1e-30 * squares / total_weight_);
@@ -275,8 +315,7 @@ template <typename Real>
 void BayesFit<Real>::set_biases(const Biases& biases) {
   if (center_ != Centering::kNone) mean_ = biases.global;
   const auto set = [](const Vector<double>& bias, BayesSide<Real>& side) {
-    for (Index i = 0; i < bias.size() && side.prior(0) > 0; ++i)
-      side.record(i)[0] = static_cast<Real>(bias(i));
+    if (bias.size() > 0 && side.prior(0) > 0) side.set_bias(bias);
   };
   set(biases.row, rows_);
   set(biases.col, cols_);
@@ -303,39 +342,44 @@ void BayesFit<Real>::append(const StackedFactors<double>& Z) {
 template <typename Real>
 void BayesFit<Real>::measure_noise(double freedom) {
   if (fixed_variance_) return;
-  const Vector<double> x = fitted();
-  const double squares = sum_over<double>(*op_, [&](Index begin, Index end) {
-    double part = 0;
-    for (Index t = begin; t < end; ++t)
-      part += weight_of(t) * (value_[t] - x(t)) * (value_[t] - x(t));
-    return part;
-  });
+  const double squares = device_ ? residuals_on_device().squares : squared_residuals();
   variance_ = std::max(squares / std::max(0.1 * num_entries_, num_entries_ - freedom), 1e-300);
 }
 
 template <typename Real>
-StackedFactors<double> BayesFit<Real>::directions(Index count, std::uint64_t seed) const {
+Directions BayesFit<Real>::leading_directions(Index count, std::uint64_t seed) const {
+  if (device_) return device_->directions(rows_, cols_, mean_, count, kSubspaceRounds, seed);
   Vector<double> z = fitted();
   const Vector<double>& root = op_->root_weights();
   for (Index t = 0; t < z.size(); ++t)
     z(t) = (value_[t] - z(t)) * (weight_ ? static_cast<double>((*weight_)[at(t)]) : 1) /
            (root.size() > 0 && root(t) > 0 ? root(t) : 1);
-  Triples t = leading_triples(*op_, z, count, seed);
+  auto t = leading_triples(HostSubspace(*op_, z), op_->cols(), count, kSubspaceRounds, seed);
   z.resize(0);
+  Directions found{std::move(t.U), std::move(t.V), std::move(t.d), Vector<double>::Zero(count)};
+  for (Index c = 0; c < count; ++c)
+    if (op_->num_measurements() < many_entries())
+      op_->visit_entries([&](Index i, Index j) {
+        found.overlap(c) += std::pow(found.U(i, c) * found.V(j, c), 2);
+      });
+    else
+      found.overlap(c) = sum_by_rows(*op_, [&](Index i, Index j, Index, double& sum) {
+        sum += std::pow(found.U(i, c) * found.V(j, c), 2);
+      });
+  return found;
+}
+
+template <typename Real>
+StackedFactors<double> BayesFit<Real>::directions(Index count, std::uint64_t seed) const {
+  Directions t = leading_directions(count, seed);
   const auto p = static_cast<double>(op_->rows()), q = static_cast<double>(op_->cols());
   const double all = p * q / num_entries_;
   const double balance = std::pow(p / q, 0.25);
   for (Index c = 0; c < count; ++c) {
     // The best length of this direction alone, sum z u v / sum (u v)^2, but no more than a matrix
     // whose entries are sampled evenly would have.
-    double norm = 0;
-    if (op_->num_measurements() < many_entries())
-      op_->visit_entries([&](Index i, Index j) { norm += std::pow(t.U(i, c) * t.V(j, c), 2); });
-    else
-      norm = sum_by_rows(*op_, [&](Index i, Index j, Index, double& sum) {
-        sum += std::pow(t.U(i, c) * t.V(j, c), 2);
-      });
-    const double length = std::sqrt(std::min(t.d(c) / std::max(norm, 1e-300), t.d(c) * all));
+    const double length =
+        std::sqrt(std::min(t.d(c) / std::max(t.overlap(c), 1e-300), t.d(c) * all));
     t.U.col(c) *= length * balance;
     t.V.col(c) *= length / balance;
   }
@@ -382,15 +426,8 @@ void BayesFit<Real>::restrict_to(Centering center) {
     const double balance = std::sqrt(std::sqrt(cols_square));
     add(balance * ones_p, now.col / balance);
   }
-  const auto clear = [](BayesSide<Real>& side) {
-    side.prior(0) = 0;
-    for (Index i = 0; i < side.lines; ++i) {
-      side.record(i)[0] = 0;
-      for (Index c = 0; c < side.width; ++c) side.record(i)[side.width + c * (c + 1) / 2] = 0;
-    }
-  };
-  if (lost_rows) clear(rows_);
-  if (lost_cols) clear(cols_);
+  if (lost_rows) rows_.remove_bias();
+  if (lost_cols) cols_.remove_bias();
   if (lost_mean) mean_ = 0;
   center_ = center;
   append(Z);
@@ -473,7 +510,7 @@ double BayesFit<Real>::sweep() {
 
 template <typename Real>
 void BayesFit<Real>::finish() {
-  if (rows_.records.empty()) rows_.records.resize(at(rows_.lines * rows_.stride()));
+  rows_.make_room();
   row_sums_ = update_side(row_entries(), cols_, {mean_, variance_, false}, rows_);
 }
 
@@ -517,11 +554,8 @@ void BayesFit<Real>::run(const BayesStop& stop) {
 template <typename Real>
 StackedFactors<double> BayesFit<Real>::factors() const {
   StackedFactors<double> Z(op_->rows(), op_->cols(), false, rank());
-  for (Index i = 0; i < rows_.lines; ++i)
-    for (Index c = 0; c < rank(); ++c) Z.Z(i, c) = static_cast<double>(rows_.record(i)[c + 1]);
-  for (Index j = 0; j < cols_.lines; ++j)
-    for (Index c = 0; c < rank(); ++c)
-      Z.Z(Z.rows + j, c) = static_cast<double>(cols_.record(j)[c + 1]);
+  Z.U() = rows_.factors();
+  Z.V() = cols_.factors();
   return Z;
 }
 
@@ -529,13 +563,8 @@ template <typename Real>
 Biases BayesFit<Real>::biases() const {
   Biases result;
   result.global = mean_;
-  const auto take = [](const BayesSide<Real>& side) {
-    Vector<double> bias(side.lines);
-    for (Index i = 0; i < side.lines; ++i) bias(i) = static_cast<double>(side.record(i)[0]);
-    return bias;
-  };
-  if (has_rows(center_)) result.row = take(rows_);
-  if (has_cols(center_)) result.col = take(cols_);
+  if (has_rows(center_)) result.row = rows_.bias();
+  if (has_cols(center_)) result.col = cols_.bias();
   return result;
 }
 
@@ -559,6 +588,7 @@ void BayesFit<Real>::for_each_fitted(const Use& use) const {
 
 template <typename Real>
 Vector<double> BayesFit<Real>::fitted() const {
+  if (device_) return device_->fitted(rows_, cols_, mean_);
   Vector<double> x(op_->num_own());
   for_each_fitted([&](Index, Index t, double value) { x(t) = value; });
   return x;
@@ -571,6 +601,7 @@ void BayesFit<Real>::gather_rows(Vector<double>& of_rows) const {
 
 template <typename Real>
 double BayesFit<Real>::largest_residual() const {
+  if (device_) return std::sqrt(residuals_on_device().largest / variance_);
   Vector<double> largest = Vector<double>::Zero(op_->rows());  // of each row
   for_each_fitted([&](Index i, Index t, double value) {
     const double w = weight_ ? static_cast<double>((*weight_)[at(t)]) : 1;
@@ -583,6 +614,7 @@ double BayesFit<Real>::largest_residual() const {
 template <typename Real>
 double BayesFit<Real>::share_beyond(double deviations) const {
   const double limit = deviations * deviations * variance_;
+  if (device_) return residuals_on_device(limit).beyond / num_entries_;
   Vector<double> count = Vector<double>::Zero(op_->rows());  // of each row
   for_each_fitted([&](Index i, Index t, double value) {
     const double w = weight_ ? static_cast<double>((*weight_)[at(t)]) : 1;

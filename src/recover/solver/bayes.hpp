@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
+#include "recover/solver/bayes_device.hpp"
 #include "recover/solver/bayes_noise.hpp"
 #include "recover/solver/bayes_side.hpp"
 #include "recover/solver/live_lines.hpp"
@@ -67,7 +69,7 @@ class UDV_EXPORT BayesFit {
   /// Brings the rows up to date; the bound does not fall.
   void finish();
   /// Frees the rows, which finish() and sweep() make again from the columns.
-  void release_rows() { std::vector<Real>().swap(rows_.records); }
+  void release_rows() { rows_.release(); }
 
   double bound() const { return bound_; }
   Index rank() const { return rows_.width - 1; }
@@ -79,9 +81,9 @@ class UDV_EXPORT BayesFit {
   void fix_variance(double variance);
   const BayesSide<Real>& rows() const { return rows_; }
   const BayesSide<Real>& cols() const { return cols_; }
-  /// At the very end.
-  BayesSide<Real> take_rows() { return std::move(rows_); }
-  BayesSide<Real> take_cols() { return std::move(cols_); }
+  /// At the very end, on the host.
+  BayesSide<Real> take_rows() { return rows_.bring_to_host(), std::move(rows_); }
+  BayesSide<Real> take_cols() { return cols_.bring_to_host(), std::move(cols_); }
   StackedFactors<double> factors() const;
   Biases biases() const;
   /// Expected prediction of each entry.
@@ -109,9 +111,14 @@ class UDV_EXPORT BayesFit {
     return weight_ ? static_cast<double>((*weight_)[static_cast<size_t>(entry)]) : 1;
   }
   void gather_rows(Vector<double>& of_rows) const;
+  std::pair<double, double> sums_of_values();
+  double squared_residuals() const;
+  device::ResidualStatistics residuals_on_device(double limit = 0) const;
   BayesEntries<Real> row_entries() const;
   BayesEntries<Real> col_entries() const;
+  Directions leading_directions(Index count, std::uint64_t seed) const;
   void weigh();
+  void weigh_on_device();
   void update_rows();
   void update_cols();
   void learn_noise();
@@ -128,6 +135,7 @@ class UDV_EXPORT BayesFit {
   // The same by entries of own columns, where processes share the entries.
   std::shared_ptr<const std::vector<double>> col_values_;
   std::shared_ptr<const std::vector<Real>> col_weight_;
+  std::optional<BayesOnDevice<Real>> device_;  // instead of value_ and weight_ in all loops
   NoiseKind noise_ = NoiseKind::kEqual;
   LineNoise row_noise_, col_noise_;
   double smallest_count_ = 0;

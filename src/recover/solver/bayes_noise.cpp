@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "udv/core/parallel.hpp"
+
 namespace udv {
 namespace {
 
@@ -28,16 +30,25 @@ LineNoise::LineNoise(Vector<double> counts)
     : counts_(std::move(counts)), expected_(Vector<double>::Ones(counts_.size())) {}
 
 void LineNoise::update(const Vector<double>& squares, double variance) {
+  constexpr Index kLinesPerBlock = 1024;
+  Vector<double> likelihood(counts_.size()), distance(counts_.size());  // of each line
+  parallel_blocks(counts_.size(), kLinesPerBlock, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      if (!(counts_(i) > 0)) continue;
+      const double a = shape_ + 0.5 * counts_(i);
+      const double b = shape_ + 0.5 * squares(i) / (expected_(i) * variance);
+      const double log_expected = digamma(a) - std::log(b);
+      expected_(i) = a / b;
+      likelihood(i) = 0.5 * counts_(i) * log_expected - divergence(a, b, shape_);
+      distance(i) = expected_(i) - log_expected;
+    }
+  });
   log_likelihood_ = 0;
   double excess = 0, lines = 0;
   for (Index i = 0; i < counts_.size(); ++i) {
     if (!(counts_(i) > 0)) continue;
-    const double a = shape_ + 0.5 * counts_(i);
-    const double b = shape_ + 0.5 * squares(i) / (expected_(i) * variance);
-    const double log_expected = digamma(a) - std::log(b);
-    expected_(i) = a / b;
-    log_likelihood_ += 0.5 * counts_(i) * log_expected - divergence(a, b, shape_);
-    excess += expected_(i) - log_expected;
+    log_likelihood_ += likelihood(i);
+    excess += distance(i);
     lines += 1;
   }
   if (lines > 0) learn_shape(excess / lines - 1);

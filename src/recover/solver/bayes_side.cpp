@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/clones.hpp"
 #include "core/communicator.hpp"
+#include "core/require.hpp"
 #include "recover/kernels/pack.hpp"
 #include "recover/operators/entry_shares.hpp"
+#include "recover/solver/bayes_device.hpp"
+#include "udv/core/options.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -409,11 +413,108 @@ void gather_sums(const LineShares& shares, Index per_block, std::vector<BayesSum
 }  // namespace
 
 template <typename Real>
-BayesSide<Real>::BayesSide(Index num_lines, Index w)
-    : lines(num_lines),
-      width(w),
-      records(static_cast<size_t>(num_lines * record_size(w))),
-      prior(Vector<double>::Zero(w)) {}
+BayesSide<Real>::BayesSide(Index num_lines, Index w, bool is_on_device)
+    : lines(num_lines), width(w), on_device(is_on_device), prior(Vector<double>::Zero(w)) {
+  make_room();
+  if (on_device) away.set_zero();
+}
+
+template <typename Real>
+void BayesSide<Real>::make_room() {
+  if (on_device)
+    away.resize(lines * device::record_stride<Real>(width));
+  else if (records.empty())
+    records.resize(static_cast<size_t>(lines * stride()));
+}
+
+template <typename Real>
+void BayesSide<Real>::release() {
+  std::vector<Real>().swap(records);
+  away.clear();
+}
+
+template <typename Real>
+void BayesSide<Real>::bring_to_host() {
+  if (!on_device) return;
+  const Index apart = device::record_stride<Real>(width);
+  device::Array<Real> plain(lines * stride());
+  device::kernels<Real>().restride(away.data(), apart, plain.data(), stride(), lines, stride());
+  away.clear();
+  records.resize(static_cast<size_t>(lines * stride()));
+  plain.download(records.data());
+  on_device = false;
+}
+
+// Part r of w is parts_r of the present one, or absent where that is negative.
+template <typename Real>
+void BayesSide<Real>::rearrange_away(const std::vector<std::int64_t>& parts) {
+  const auto next_width = static_cast<Index>(parts.size());
+  if (next_width > device::kMostBayesWidth)
+    throw OptionError("device", message("cuda takes ", device::kMostBayesWidth - 1,
+                                        " columns of noisy entries at most, more are needed"));
+  if (away.size() > 0) {
+    device::Array<Real> next(lines * device::record_stride<Real>(next_width));
+    device::kernels<Real>().bayes_rearrange(away.data(), width, lines, parts.data(), next_width,
+                                            next.data());
+    away.swap(next);
+  }
+  width = next_width;
+}
+
+template <typename Real>
+void BayesSide<Real>::set_means_away(Index first, const RowMatrix<double>& columns) {
+  if (away.size() == 0) return;
+  const device::Array<double> given(columns.data(), columns.size());
+  device::kernels<Real>().bayes_set_means(away.data(), width, lines, first, columns.cols(),
+                                          given.data());
+}
+
+template <typename Real>
+RowMatrix<double> BayesSide<Real>::means_away() const {
+  device::Array<double> means(lines * width);
+  device::kernels<Real>().bayes_means(away.data(), width, lines, means.data());
+  RowMatrix<double> result(lines, width);
+  means.download(result.data());
+  return result;
+}
+
+template <typename Real>
+void BayesSide<Real>::remove_bias() {
+  prior(0) = 0;
+  if (on_device) {
+    std::vector<std::int64_t> parts(static_cast<size_t>(width));
+    std::iota(parts.begin(), parts.end(), 0);
+    parts[0] = -1;
+    return rearrange_away(parts);
+  }
+  for (Index i = 0; i < lines; ++i) {
+    record(i)[0] = 0;
+    for (Index c = 0; c < width; ++c) record(i)[width + packed_size(c)] = 0;
+  }
+}
+
+template <typename Real>
+void BayesSide<Real>::set_bias(const Vector<double>& bias) {
+  if (on_device) return set_means_away(0, bias);
+  for (Index i = 0; i < bias.size(); ++i) record(i)[0] = static_cast<Real>(bias(i));
+}
+
+template <typename Real>
+Vector<double> BayesSide<Real>::bias() const {
+  if (on_device) return means_away().col(0);
+  Vector<double> result(lines);
+  for (Index i = 0; i < lines; ++i) result(i) = static_cast<double>(record(i)[0]);
+  return result;
+}
+
+template <typename Real>
+RowMatrix<double> BayesSide<Real>::factors() const {
+  if (on_device) return means_away().rightCols(width - 1);
+  RowMatrix<double> result(lines, width - 1);
+  for (Index i = 0; i < lines; ++i)
+    for (Index c = 0; c + 1 < width; ++c) result(i, c) = static_cast<double>(record(i)[c + 1]);
+  return result;
+}
 
 template <typename Real>
 void BayesSide<Real>::keep(const std::vector<Index>& parts) {
@@ -422,6 +523,7 @@ void BayesSide<Real>::keep(const std::vector<Index>& parts) {
   Vector<double> kept(static_cast<Index>(parts.size()));
   for (size_t c = 0; c < parts.size(); ++c) kept(static_cast<Index>(c)) = prior(parts[c]);
   prior = kept;
+  if (on_device) return rearrange_away({parts.begin(), parts.end()});
   width = kept.size();
   for (Index i = 0; i < lines; ++i) {
     std::copy_n(records.data() + i * old_stride, old_stride, old.data());
@@ -441,6 +543,17 @@ void BayesSide<Real>::keep(const std::vector<Index>& parts) {
 template <typename Real>
 void BayesSide<Real>::append(const RowMatrix<double>& columns,
                              const Vector<double>& prior_variance) {
+  if (on_device) {
+    std::vector<std::int64_t> parts(static_cast<size_t>(width + columns.cols()), -1);
+    std::iota(parts.begin(), parts.begin() + width, 0);
+    const Index first = width;
+    rearrange_away(parts);
+    set_means_away(first, columns);
+    const Vector<double> before = prior;
+    prior.resize(width);
+    prior << before, prior_variance;
+    return;
+  }
   BayesSide next(lines, width + columns.cols());
   next.prior << prior, prior_variance;
   for (Index i = 0; i < lines; ++i) {
@@ -455,6 +568,11 @@ void BayesSide<Real>::append(const RowMatrix<double>& columns,
 
 template <typename Real>
 void BayesSide<Real>::transform(const Matrix<double>& T, const Vector<double>& shift) {
+  if (on_device) {
+    const RowMatrix<double> map = T;
+    return device::kernels<Real>().bayes_transform(away.data(), lines, width, map.data(),
+                                                   shift.data());
+  }
   constexpr Index kLinesPerBlock = 256;
   const Index first = fresh.begin();
   parallel_blocks(fresh.end(lines) - first, kLinesPerBlock, [&](Index begin, Index end) {
@@ -484,6 +602,7 @@ template <typename Real>
 BayesSums update_side(const BayesEntries<Real>& entries, const BayesSide<Real>& other,
                       const BayesUpdate& update, BayesSide<Real>& own,
                       Vector<double>* line_squares) {
+  if (entries.device) return entries.device->update(entries.side, other, update, own, line_squares);
   const Index D = own.width;
   const Index work = work_of(entries, own.lines, D);
   const Index per_block = lines_in_block(work, own.lines);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/communicator.hpp"
+#include "recover/device/device.hpp"
 #include "udv/core/export.hpp"
 #include "udv/recover/operators/entries.hpp"
 
@@ -11,16 +12,18 @@ namespace udv {
 
 /// Gaussian posteriors of the rows (or columns) of a matrix, one for each line: w = (bias, factor)
 /// has D numbers with mean m and covariance C. A line is one contiguous record: m, then the lower
-/// triangle of C by rows; D (D + 3) / 2 numbers.
+/// triangle of C by rows; D (D + 3) / 2 numbers. The records are on the host, or on the device.
 template <typename Real>
 struct UDV_EXPORT BayesSide {
   Index lines = 0, width = 0;
   std::vector<Real> records;
+  device::Array<Real> away;  ///< where the side is on the device, with record_stride() there
+  bool on_device = false;
   Vector<double> prior;  ///< prior variances of w, D numbers; 0: that part of w is absent
   LineShares fresh;      ///< of an update whose records are not yet known to all processes
 
   BayesSide() = default;
-  BayesSide(Index lines, Index width);
+  BayesSide(Index lines, Index width, bool on_device = false);
   static Index record_size(Index width) { return width * (width + 3) / 2; }
   Index stride() const { return record_size(width); }
   Real* record(Index i) { return records.data() + i * stride(); }
@@ -32,7 +35,26 @@ struct UDV_EXPORT BayesSide {
   void append(const RowMatrix<double>& columns, const Vector<double>& prior_variance);
   /// w <- T w + shift for all lines. T is D x D. All processes know all records afterwards.
   void transform(const Matrix<double>& T, const Vector<double>& shift);
+  /// Part 0 of w becomes absent.
+  void remove_bias();
+  /// Means of part 0 of w.
+  void set_bias(const Vector<double>& bias);
+  Vector<double> bias() const;
+  /// Means of the other parts, lines x (D - 1).
+  RowMatrix<double> factors() const;
+  /// Frees the records, and makes room for new ones.
+  void release();
+  void make_room();
+  void bring_to_host();
+
+ private:
+  void rearrange_away(const std::vector<std::int64_t>& parts);
+  void set_means_away(Index first, const RowMatrix<double>& columns);
+  RowMatrix<double> means_away() const;
 };
+
+template <typename Real>
+class BayesOnDevice;
 
 /// The entries as one side sees them.
 template <typename Real>
@@ -42,6 +64,9 @@ struct BayesEntries {
   const Real* weight = nullptr;        ///< nullptr: all are 1; 0 leaves the entry out
   Index total = 0;                     ///< entries of all processes together
   const LineShares* shares = nullptr;  ///< where each process has the entries of its lines alone
+  /// Where the sides are on the device: all of the above are there.
+  const BayesOnDevice<Real>* device = nullptr;
+  int side = 0;  ///< 0: rows, 1: columns
 };
 
 /// Sums over the lines that have entries, after an update.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "recover/device/entries_device.hpp"
 #include "recover/operators/measured_sums.hpp"
 
 namespace udv {
@@ -22,7 +23,50 @@ Vector<double> col_sums(const MeasurementOperator<double>& op, const Vector<doub
   return sums;
 }
 
+const EntriesOperator<double>* entries_on_device(const MeasurementOperator<double>& op) {
+  const auto* const entries = dynamic_cast<const EntriesOperator<double>*>(&op);
+  return entries && entries->device() ? entries : nullptr;
+}
+
+// X = (row + global) 1^T + 1 col^T as two columns.
+StackedFactors<double> as_columns(const Biases& biases, Index rows, Index cols) {
+  StackedFactors<double> Z(rows, cols, false, 2);
+  Z.U().col(0).setConstant(biases.global);
+  if (biases.row.size() > 0) Z.U().col(0).array() = biases.row.array() + biases.global;
+  Z.U().col(1).setOnes();
+  Z.V().col(0).setOnes();
+  if (biases.col.size() > 0) Z.V().col(1) = biases.col;
+  return Z;
+}
+
 }  // namespace
+
+// What biases leave of values that are on the device.
+class DeviceBiases {
+ public:
+  DeviceBiases(const EntriesOperator<double>& op, const Vector<double>& b)
+      : rows_(op.rows()), cols_(op.cols()), model_(op, b) {}
+
+  struct Left {
+    Vector<double> rows, cols;  // sums of sqrt(w) (b - A(biases))
+    double squares;
+  };
+  // The columns of ones gather the sums.
+  Left left(const Biases& biases) const {
+    const device::Lines<double> Z(as_columns(biases, rows_, cols_).Z);
+    device::Lines<double> G;
+    Left result;
+    result.squares = model_.products(Z, Z, G);
+    const RowMatrix<double> sums = G.host();
+    result.rows = -sums.col(0).head(rows_);
+    result.cols = -sums.col(1).tail(cols_);
+    return result;
+  }
+
+ private:
+  Index rows_, cols_;
+  device::EntriesResidual<double> model_;
+};
 
 double bias_parameters(Centering mode, Index p, Index q) {
   if (mode == Centering::kNone || mode == Centering::kAuto) return 0;
@@ -32,27 +76,28 @@ double bias_parameters(Centering mode, Index p, Index q) {
 }
 
 Vector<double> measured(const MeasurementOperator<double>& op, const Biases& biases) {
-  RowMatrix<double> U = RowMatrix<double>::Ones(op.rows(), 2);
-  RowMatrix<double> V = RowMatrix<double>::Ones(op.cols(), 2);
-  if (biases.row.size() > 0)
-    U.col(0) = biases.row.array() + biases.global;
-  else
-    U.col(0).setConstant(biases.global);
-  if (biases.col.size() > 0)
-    V.col(1) = biases.col;
-  else
-    V.col(1).setZero();
+  const StackedFactors<double> Z = as_columns(biases, op.rows(), op.cols());
   Vector<double> y;
-  op.apply(U, Vector<double>::Ones(2), V, y);
+  apply_stack<double>(op, Z, y);
   return y;
 }
 
 BiasFit::BiasFit(const MeasurementOperator<double>& op, Centering mode) : op_(op), mode_(mode) {
-  Biases one;
-  one.global = 1;
-  ones_ = measured(op, one);
-  row_counts_ = row_sums(op, ones_);
-  col_counts_ = col_sums(op, ones_);
+  if (const auto* const entries = entries_on_device(op)) {
+    // What nothing leaves of sqrt(w): w by rows and columns.
+    const Vector<double>& root = entries->root_weights();
+    const DeviceBiases weights(
+        *entries, root.size() > 0 ? root : Vector<double>::Ones(op.num_measurements()));
+    const auto counts = weights.left({});
+    row_counts_ = counts.rows;
+    col_counts_ = counts.cols;
+  } else {
+    Biases one;
+    one.global = 1;
+    ones_ = measured(op, one);
+    row_counts_ = row_sums(op, ones_);
+    col_counts_ = col_sums(op, ones_);
+  }
   if (has_rows(mode)) biases.row.setZero(op.rows());
   if (has_cols(mode)) biases.col.setZero(op.cols());
 }
@@ -70,24 +115,38 @@ double BiasFit::update(Vector<double>& bias, const Vector<double>& counts,
   return moved;
 }
 
+double BiasFit::mean_left(const Vector<double>& b) const {
+  if (device_) return device_->left(biases).rows.sum() / row_counts_.sum();
+  return measured_dot(op_, Vector<double>(b - measured(op_, biases)), ones_) /
+         measured_square(op_, ones_);
+}
+
+Vector<double> BiasFit::rows_left(const Vector<double>& b) const {
+  return device_ ? device_->left(biases).rows : row_sums(op_, b - measured(op_, biases));
+}
+
+Vector<double> BiasFit::cols_left(const Vector<double>& b) const {
+  return device_ ? device_->left(biases).cols : col_sums(op_, b - measured(op_, biases));
+}
+
+double BiasFit::left(const Vector<double>& b) const {
+  if (device_) return std::sqrt(device_->left(biases).squares);
+  return measured_stable_norm(op_, Vector<double>(b - measured(op_, biases)));
+}
+
 double BiasFit::sweep(const Vector<double>& b) {
   if (mode_ == Centering::kNone) return 0;
-  Vector<double> residual = b - measured(op_, biases);
-  const double step = measured_dot(op_, residual, ones_) / measured_square(op_, ones_);
+  const double step = mean_left(b);
   biases.global += step;
   double moved = std::abs(step);
-  if (has_rows(mode_)) {
-    residual = b - measured(op_, biases);
-    moved = std::max(moved, update(biases.row, row_counts_, row_sums(op_, residual)));
-  }
-  if (has_cols(mode_)) {
-    residual = b - measured(op_, biases);
-    moved = std::max(moved, update(biases.col, col_counts_, col_sums(op_, residual)));
-  }
+  if (has_rows(mode_)) moved = std::max(moved, update(biases.row, row_counts_, rows_left(b)));
+  if (has_cols(mode_)) moved = std::max(moved, update(biases.col, col_counts_, cols_left(b)));
   return moved;
 }
 
 void BiasFit::converge(const Vector<double>& b, int max_sweeps, double tolerance) {
+  if (const auto* const entries = entries_on_device(op_))
+    device_ = std::make_shared<DeviceBiases>(*entries, b);
   const double smallest = tolerance * largest_measured(op_, b);
   for (int k = 0; k < max_sweeps; ++k)
     if (sweep(b) <= smallest) break;

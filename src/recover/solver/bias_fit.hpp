@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+
 #include "udv/core/export.hpp"
 #include "udv/recover/centering.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
@@ -20,6 +22,8 @@ UDV_EXPORT double bias_parameters(Centering mode, Index p, Index q);
 /// A(biases).
 UDV_EXPORT Vector<double> measured(const MeasurementOperator<double>& op, const Biases& biases);
 
+class DeviceBiases;
+
 /// Biases of entries, fitted to values that may change between sweeps: row by row and column by
 /// column, each bias the mean of what the others leave. `op` samples entries of a real
 /// rectangular matrix.
@@ -31,6 +35,8 @@ class UDV_EXPORT BiasFit {
   double sweep(const Vector<double>& b);
   /// Sweeps until nothing moves by more than `tolerance` of the largest value.
   void converge(const Vector<double>& b, int max_sweeps, double tolerance);
+  /// |b - A(biases)|, for the values of the last converge().
+  double left(const Vector<double>& b) const;
 
   Biases biases;
 
@@ -38,7 +44,13 @@ class UDV_EXPORT BiasFit {
   static double update(Vector<double>& bias, const Vector<double>& counts,
                        const Vector<double>& sums);
 
+  /// What is left of b: its mean, and its sums by row and by column.
+  double mean_left(const Vector<double>& b) const;
+  Vector<double> rows_left(const Vector<double>& b) const;
+  Vector<double> cols_left(const Vector<double>& b) const;
+
   const MeasurementOperator<double>& op_;
+  std::shared_ptr<const DeviceBiases> device_;  // where the entries are: made by converge()
   Centering mode_;
   Vector<double> ones_, row_counts_, col_counts_;
 };

@@ -2,26 +2,29 @@
 #pragma once
 
 #include "core/sums.hpp"
+#include "recover/solver/arrays.hpp"
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
 
 /// A linear system of a Gauss-Newton model while it is solved; `delta` is the solution so far.
-template <typename Scalar>
-struct LinearSolve {
-  RowMatrix<Scalar> delta, residual, direction, product, preconditioned;
+/// Lines is the type of thin arrays: of the host, or of a device.
+template <typename Lines>
+struct BasicLinearSolve {
+  Lines delta, residual, direction, product, preconditioned;
   int steps = 0;
   bool converged = false;
 };
+template <typename Scalar>
+using LinearSolve = BasicLinearSolve<RowMatrix<Scalar>>;
 
 /// (J^T J + shift I) delta = -g to a relative residual `tolerance`; on return `residual` holds
 /// -g - (J^T J + shift I) delta. `enough(delta)`, asked after each step, ends it earlier.
-template <typename Scalar, typename Enough>
-void conjugate_gradients(Linearization<Scalar>& model, const RowMatrix<Scalar>& g, double shift,
-                         double tolerance, int max_steps, LinearSolve<Scalar>& work,
-                         const Enough& enough) {
-  work.delta.setZero(g.rows(), g.cols());
-  work.residual = -g;
+template <typename Model, typename Lines, typename Enough>
+void conjugate_gradients(Model& model, const Lines& g, double shift, double tolerance,
+                         int max_steps, BasicLinearSolve<Lines>& work, const Enough& enough) {
+  set_zero_like(g, work.delta);
+  set_negative(g, work.residual);
   work.converged = false;
   model.precondition(work.residual, work.preconditioned);
   work.direction = work.preconditioned;
@@ -29,12 +32,12 @@ void conjugate_gradients(Linearization<Scalar>& model, const RowMatrix<Scalar>& 
   const double target = tolerance * tolerance * squared_norm(g);
   for (work.steps = 0; work.steps < max_steps && rho > 0; ++work.steps) {
     model.normal_product(work.direction, work.product);
-    work.product += static_cast<RealOf<Scalar>>(shift) * work.direction;
+    add_multiple(shift, work.direction, work.product);
     const double curvature = dot(work.direction, work.product);
     if (!(curvature > 0)) break;
-    const auto length = static_cast<RealOf<Scalar>>(rho / curvature);
-    work.delta += length * work.direction;
-    work.residual -= length * work.product;
+    const double length = rho / curvature;
+    add_multiple(length, work.direction, work.delta);
+    add_multiple(-length, work.product, work.residual);
     work.converged = squared_norm(work.residual) <= target;
     if (work.converged || enough(work)) {
       ++work.steps;
@@ -42,16 +45,16 @@ void conjugate_gradients(Linearization<Scalar>& model, const RowMatrix<Scalar>& 
     }
     model.precondition(work.residual, work.preconditioned);
     const double next = dot(work.residual, work.preconditioned);
-    work.direction = work.preconditioned + static_cast<RealOf<Scalar>>(next / rho) * work.direction;
+    set_sum(work.preconditioned, next / rho, work.direction, work.direction);
     rho = next;
   }
 }
 
-template <typename Scalar>
-void conjugate_gradients(Linearization<Scalar>& model, const RowMatrix<Scalar>& g, double shift,
-                         double tolerance, int max_steps, LinearSolve<Scalar>& work) {
+template <typename Model, typename Lines>
+void conjugate_gradients(Model& model, const Lines& g, double shift, double tolerance,
+                         int max_steps, BasicLinearSolve<Lines>& work) {
   conjugate_gradients(model, g, shift, tolerance, max_steps, work,
-                      [](const LinearSolve<Scalar>&) { return false; });
+                      [](const BasicLinearSolve<Lines>&) { return false; });
 }
 
 }  // namespace udv

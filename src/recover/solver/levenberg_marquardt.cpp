@@ -6,6 +6,7 @@
 
 #include "core/instantiate.hpp"
 #include "core/sums.hpp"
+#include "recover/device/entries_device.hpp"
 #include "recover/solver/conjugate_gradients.hpp"
 #include "udv/core/parallel.hpp"
 
@@ -17,11 +18,15 @@ constexpr double kSmallestDamping = 1e-14;
 constexpr double kLeastGainRatio = 1e-4;
 constexpr int kMaxRejections = 10;
 
-// The point of the iteration: unknowns, residual, objective and gradient.
-template <typename Scalar>
+// The point of the iteration: unknowns, residual, objective and gradient. Model is a
+// ResidualModel, or one with the same functions for arrays of a device.
+template <typename Model>
 class Fit {
  public:
-  Fit(const ResidualModel<Scalar>& model, RowMatrix<Scalar>& Z, const FitOptions& options)
+  using Lines = typename Model::Lines;
+  using Residual = typename Model::Residual;
+
+  Fit(const Model& model, Lines& Z, const FitOptions& options)
       : model_(model), Z_(Z), options_(options), data_norm_(model.data_norm()) {
     evaluate(Z_, residual_, data_term_, objective_);
     update_gradient();
@@ -53,12 +58,13 @@ class Fit {
   }
 
  private:
-  bool try_step(Linearization<Scalar>& model) {
+  template <typename Linear>
+  bool try_step(Linear& model) {
     model.factor_preconditioner(damping_ + options_.ridge);
     conjugate_gradients(model, gradient_, damping_ + options_.ridge, cg_tolerance(),
                         options_.max_cg, work_);
     inner_ += work_.steps;
-    trial_ = Z_ + work_.delta;
+    set_sum(Z_, work_.delta, trial_);
     double data_term, objective;
     evaluate(trial_, trial_residual_, data_term, objective);
     // With H = J^T J + (lambda + mu) I and H delta = -g - r the model predicts
@@ -80,8 +86,7 @@ class Fit {
     return accepted;
   }
 
-  void evaluate(const RowMatrix<Scalar>& Z, Reals<Scalar>& residual, double& data_term,
-                double& objective) const {
+  void evaluate(const Lines& Z, Residual& residual, double& data_term, double& objective) const {
     model_.residual(Z, residual);
     data_term = 0.5 * squared_norm(residual);
     objective = data_term + 0.5 * options_.ridge * squared_norm(Z);
@@ -89,7 +94,7 @@ class Fit {
 
   void update_gradient() {
     model_.gradient(Z_, residual_, gradient_);
-    if (options_.ridge > 0) gradient_ += static_cast<RealOf<Scalar>>(options_.ridge) * Z_;
+    if (options_.ridge > 0) add_multiple(options_.ridge, Z_, gradient_);
   }
 
   // Loose while far away (or regularised), tighter as the residual or the gradient falls.
@@ -99,16 +104,15 @@ class Fit {
     return std::max(options_.min_cg_tolerance, std::min(0.1, progress));
   }
 
-  const ResidualModel<Scalar>& model_;
-  RowMatrix<Scalar>& Z_;
+  const Model& model_;
+  Lines& Z_;
   const FitOptions& options_;
   double data_norm_, data_term_ = 0, objective_ = 0, first_gradient_norm_ = 1;
   double damping_ = -1, growth_ = 2;
   int inner_ = 0;
-  Reals<Scalar> residual_, trial_residual_;
-  RowMatrix<Scalar> gradient_;
-  RowMatrix<Scalar> trial_;
-  LinearSolve<Scalar> work_;
+  Residual residual_, trial_residual_;
+  Lines gradient_, trial_;
+  BasicLinearSolve<Lines> work_;
 };
 
 // r(Z) = A(U V^*) - b for the stack (U; V).
@@ -140,15 +144,14 @@ class FactorModel final : public ResidualModel<Scalar> {
   const StackedFactors<Scalar>& at_;  // holds the Z of the fit
 };
 
-}  // namespace
-
-template <typename Scalar>
-FitSummary minimise(const ResidualModel<Scalar>& model, RowMatrix<Scalar>& Z,
-                    const FitOptions& options, const FitMonitor& monitor) {
-  Fit<Scalar> fit(model, Z, options);
+// `Real`: the type of the measurements.
+template <typename Real, typename Model>
+FitSummary run_fit(const Model& model, typename Model::Lines& Z, const FitOptions& options,
+                   const FitMonitor& monitor) {
+  Fit<Model> fit(model, Z, options);
   FitSummary summary;
   // Rounding of the measurements themselves: nothing is to be gained below.
-  const double residual_target = std::max(options.residual_target, 8 * kEpsilon<Scalar>);
+  const double residual_target = std::max(options.residual_target, 8 * kEpsilon<Real>);
   int small_gains = 0;
   while (summary.outer < options.max_outer && small_gains < options.patience &&
          fit.relative_residual() > residual_target &&
@@ -165,10 +168,41 @@ FitSummary minimise(const ResidualModel<Scalar>& model, RowMatrix<Scalar>& Z,
   return summary;
 }
 
+// Z goes to the device and comes back; between them nothing does but sums.
+template <typename Scalar>
+FitSummary fit_on_device(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b,
+                         StackedFactors<Scalar>& Z, const FitOptions& options,
+                         const FitMonitor& monitor) {
+  const device::EntriesResidual<Scalar> model(op, b);
+  device::Lines<Scalar> on_device(Z.Z);
+  FitMonitor of_stack;
+  if (monitor)
+    of_stack = [&](FitStep step) {
+      step.norm_u = on_device.norm_of(0, Z.rows);
+      return monitor(step);
+    };
+  const FitSummary summary = run_fit<Scalar>(model, on_device, options, of_stack);
+  on_device.download(Z.Z);
+  return summary;
+}
+
+}  // namespace
+
+template <typename Scalar>
+FitSummary minimise(const ResidualModel<Scalar>& model, RowMatrix<Scalar>& Z,
+                    const FitOptions& options, const FitMonitor& monitor) {
+  return run_fit<RealOf<Scalar>>(model, Z, options, monitor);
+}
+
 template <typename Scalar>
 FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                        StackedFactors<Scalar>& Z, const FitOptions& options,
                        const FitMonitor& monitor) {
+  if constexpr (!kIsComplex<Scalar>) {
+    const auto* const entries = dynamic_cast<const EntriesOperator<Scalar>*>(&op);
+    if (entries && entries->device() && Z.rank() > 0)
+      return fit_on_device(*entries, b, Z, options, monitor);
+  }
   const FactorModel<Scalar> model(op, b, Z);
   FitMonitor of_stack;
   if (monitor)

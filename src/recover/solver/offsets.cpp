@@ -197,15 +197,12 @@ OffsetModel dominant_offsets(const MeasurementOperator<double>& op, const Vector
   OffsetModel model;
   const std::vector<Centering> kinds = kinds_within(allowed);
   if (kinds.size() == 1) return model;
-  const auto left = [&](const BiasFit& fit) {
-    return measured_stable_norm(op, Vector<double>(b - measured(op, fit.biases)));
-  };
   BiasFit all(op, kinds.back());
   all.converge(b, 3, 0);
   const double size = measured_stable_norm(op, b);
-  if (size <= kDominance * left(all)) return model;
+  if (size <= kDominance * all.left(b)) return model;
   all.converge(b, 60, 1e-10);
-  const double least = left(all);
+  const double least = all.left(b);
   if (least <= 1e-12 * size) return model;
   // The simplest kind that leaves about as little as all offsets together; of rows and columns the
   // one that leaves less.
@@ -214,7 +211,7 @@ OffsetModel dominant_offsets(const MeasurementOperator<double>& op, const Vector
     if (kind == Centering::kBoth && model.center == Centering::kRows) break;
     BiasFit fit(op, kind);
     fit.converge(b, 60, 1e-10);
-    const double now = left(fit);
+    const double now = fit.left(b);
     if (now > most) continue;
     model.center = kind;
     model.biases = fit.biases;

@@ -137,10 +137,13 @@ void describe(OptionTable& table, RecoverOptions& o) {
            {{"every", Recording::kEvery}, {"log", Recording::kLog}, {"none", Recording::kNone}},
            "Iterations that the history keeps; log: ever fewer of them")
       .keeps_numbers();
+  table.add("device", o.device, "Device to run on; cuda needs the component cuda")
+      .one_of({"cpu", "cuda"});
 }
 
 void RecoverOptions::validate() const {
   if (method != "auto") method_named(method);
+  require(device == "cpu" || device == "cuda", "device is '", device, "', cpu or cuda expected");
   require(max_rank >= 0, "max_rank is ", max_rank, ", 0 or more expected");
   if (step) require_positive("step", *step);
   if (alpha) require_positive("alpha", *alpha);

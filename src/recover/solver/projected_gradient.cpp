@@ -8,6 +8,7 @@
 #include "core/columns.hpp"
 #include "core/instantiate.hpp"
 #include "core/sums.hpp"
+#include "recover/device/entries_device.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -25,7 +26,13 @@ constexpr double kDivergence = 1e6;       // times the objective of X = 0
 template <typename Scalar>
 ProjectedGradient<Scalar>::ProjectedGradient(const MeasurementOperator<Scalar>& op,
                                              const Reals<Scalar>& b, GradientOptions options)
-    : op_(op), b_(b), options_(options), b_squared_(squared_norm(b)) {}
+    : op_(op), b_(b), options_(options), b_squared_(squared_norm(b)) {
+  if constexpr (!kIsComplex<Scalar>) {
+    const auto* const entries = dynamic_cast<const EntriesOperator<Scalar>*>(&op);
+    if (entries && entries->device())
+      device_ = std::make_shared<device::EntriesResidual<Scalar>>(*entries, b);
+  }
+}
 
 template <typename Scalar>
 BasicGradientState<Scalar> ProjectedGradient<Scalar>::start(Factorization<Scalar> factors,
@@ -41,8 +48,12 @@ BasicGradientState<Scalar> ProjectedGradient<Scalar>::start(Factorization<Scalar
 
 template <typename Scalar>
 void ProjectedGradient<Scalar>::take_step(State& state) {
-  state.factors.differentiate(op_, b_, residual_, gradient_);
-  state.objective = 0.5 * squared_norm(residual_);
+  if (device_) {
+    state.objective = 0.5 * state.factors.differentiate(*device_, gradient_);
+  } else {
+    state.factors.differentiate(op_, b_, residual_, gradient_);
+    state.objective = 0.5 * squared_norm(residual_);
+  }
   state.factors.take_step(gradient_, state.step_rule.next(state.factors, gradient_));
   state.ball_active = state.factors.project(options_.alpha);
   ++state.iteration;

@@ -6,6 +6,7 @@
 
 #include "core/columns.hpp"
 #include "core/instantiate.hpp"
+#include "recover/device/device.hpp"
 
 namespace udv {
 
@@ -16,14 +17,34 @@ BasicStepRule<Scalar>::BasicStepRule(std::optional<double> constant, double firs
       previous_step_(step_) {}
 
 template <typename Scalar>
-double BasicStepRule<Scalar>::next(const Factorization<Scalar>& x,
-                                   const FactorGradient<Scalar>& g) {
-  if (constant_) return step_;
-  const RowMatrix<Scalar>& Z = x.stack().Z;
+struct BasicStepRule<Scalar>::Away {
+  device::Lines<RealOf<Scalar>> Z, gradient_Z;
+};
+
+namespace {
+
+template <typename Scalar>
+double squared_distance(const RowMatrix<Scalar>& a, const RowMatrix<Scalar>& b) {
+  return (a - b).squaredNorm();
+}
+template <typename T>
+double squared_distance(const device::Lines<T>& a, const device::Lines<T>& b) {
+  device::Lines<T> difference;
+  combine(1, a, -1, b, difference);
+  return squared_norm(difference);
+}
+
+}  // namespace
+
+template <typename Scalar>
+template <typename Lines>
+void BasicStepRule<Scalar>::advance(const Lines& Z, const Reals<Scalar>& d, const Lines& gradient_Z,
+                                    const Reals<Scalar>& gradient_d, Lines& last_Z,
+                                    Lines& last_gradient_Z) {
   if (started_) {
-    const double moved = std::sqrt((Z - last_Z_).squaredNorm() + (x.d() - last_d_).squaredNorm());
-    const double turned =
-        std::sqrt((g.Z - last_gradient_Z_).squaredNorm() + (g.d - last_gradient_d_).squaredNorm());
+    const double moved = std::sqrt(squared_distance(Z, last_Z) + (d - last_d_).squaredNorm());
+    const double turned = std::sqrt(squared_distance(gradient_Z, last_gradient_Z) +
+                                    (gradient_d - last_gradient_d_).squaredNorm());
     const double grown = step_ * std::sqrt(1 + step_ / previous_step_);
     previous_step_ = step_;
     step_ = turned > 0 ? std::min(grown, 0.5 * moved / turned) : grown;
@@ -31,16 +52,46 @@ double BasicStepRule<Scalar>::next(const Factorization<Scalar>& x,
     if (!(step_ > 0)) step_ = previous_step_;
   }
   started_ = true;
-  last_Z_ = Z;
-  last_d_ = x.d();
-  last_gradient_Z_ = g.Z;
-  last_gradient_d_ = g.d;
+  last_Z = Z;
+  last_d_ = d;
+  last_gradient_Z = gradient_Z;
+  last_gradient_d_ = gradient_d;
+}
+
+template <typename Scalar>
+double BasicStepRule<Scalar>::next(const Factorization<Scalar>& x,
+                                   const FactorGradient<Scalar>& g) {
+  if (constant_) return step_;
+  if (g.away) {
+    if constexpr (!kIsComplex<Scalar>) {
+      if (!away_ && started_)
+        away_ = std::make_shared<Away>(
+            Away{device::Lines<Scalar>(last_Z_), device::Lines<Scalar>(last_gradient_Z_)});
+      if (!away_) away_ = std::make_shared<Away>();
+      if (away_.use_count() > 1) away_ = std::make_shared<Away>(*away_);
+      advance(x.lines(), x.d(), *g.away, g.d, away_->Z, away_->gradient_Z);
+    }
+  } else {
+    bring_to_host();
+    advance(x.stack().Z, x.d(), g.Z, g.d, last_Z_, last_gradient_Z_);
+  }
   return step_;
+}
+
+template <typename Scalar>
+void BasicStepRule<Scalar>::bring_to_host() {
+  if (!away_) return;
+  if constexpr (!kIsComplex<Scalar>) {
+    last_Z_ = away_->Z.host();
+    last_gradient_Z_ = away_->gradient_Z.host();
+  }
+  away_ = nullptr;
 }
 
 template <typename Scalar>
 void BasicStepRule<Scalar>::remove(const std::vector<Index>& columns) {
   if (constant_ || !started_) return;
+  bring_to_host();
   last_Z_ = without_columns(last_Z_, columns);
   last_gradient_Z_ = without_columns(last_gradient_Z_, columns);
   last_d_ = without_entries(last_d_, columns);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,13 @@
 #include "udv/recover/operators/measurement_operator.hpp"
 
 namespace udv {
+
+namespace device {
+template <typename T>
+class Lines;
+template <typename Scalar>
+class EntriesResidual;
+}  // namespace device
 
 /// A way to write X as a product. The methods differ in nothing but these two switches.
 struct Method {
@@ -32,6 +40,7 @@ template <typename Scalar>
 struct FactorGradient {
   RowMatrix<Scalar> Z;
   Reals<Scalar> d;
+  std::shared_ptr<device::Lines<RealOf<Scalar>>> away;  ///< instead of Z, on the device
 };
 
 /// X = U diag(d) V^* with its constraint set. Without a diagonal factor d stays 1 and nothing is
@@ -46,7 +55,8 @@ class UDV_EXPORT Factorization {
   Factorization(const Method& method, StackedFactors<Scalar> Z, Reals<Scalar> d);
 
   const Method& method() const { return *method_; }
-  const StackedFactors<Scalar>& stack() const { return Z_; }
+  /// Brought to the host where steps were taken on a device.
+  const StackedFactors<Scalar>& stack() const;
   const Reals<Scalar>& d() const { return d_; }
   Index columns() const { return d_.size(); }
 
@@ -57,6 +67,12 @@ class UDV_EXPORT Factorization {
   /// U).
   void differentiate(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                      Reals<Scalar>& residual, FactorGradient<Scalar>& gradient) const;
+  /// The same on the device, for entries of real numbers; returns |z|^2. From here on the factors
+  /// are there until somebody asks for stack().
+  double differentiate(const device::EntriesResidual<Scalar>& model,
+                       FactorGradient<Scalar>& gradient) const;
+  /// The stack on the device, after such a call.
+  const device::Lines<RealOf<Scalar>>& lines() const { return *away_; }
   /// (U, V, d) -= step * gradient, all at once.
   void take_step(const FactorGradient<Scalar>& gradient, double step);
   /// Projects onto the constraint set. True where a ball was active.
@@ -80,15 +96,21 @@ class UDV_EXPORT Factorization {
   /// Reads or writes every member, for checkpoints.
   template <typename Archive>
   friend void fields(Archive& archive, Factorization& factors) {
+    factors.stack();
+    factors.away_ = nullptr;
     std::string name(factors.method_ ? factors.method_->name : "");
     archive(name, factors.Z_.Z, factors.Z_.rows, factors.Z_.symmetric, factors.d_);
     factors.method_ = name.empty() ? nullptr : &method_named(name);
   }
 
  private:
+  bool project_lines(Index first, Index count, double alpha);
+
   const Method* method_ = nullptr;
-  StackedFactors<Scalar> Z_;
+  mutable StackedFactors<Scalar> Z_;
   Reals<Scalar> d_;
+  mutable std::shared_ptr<device::Lines<RealOf<Scalar>>> away_;  // Z_ on the device ...
+  mutable bool moved_ = false;                                   // ... and it is newer there
 };
 
 }  // namespace udv

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "udv/core/entries.hpp"
@@ -12,6 +13,11 @@
 namespace udv {
 
 struct EntryShares;
+struct LineShares;
+namespace device {
+template <typename Scalar>
+class EntriesOnDevice;
+}
 
 /// A sparse pattern by lines, which are rows or columns. Line i holds positions first[i] to
 /// first[i+1]: `other` is the index on the other side, `entry` the number of the measurement.
@@ -104,6 +110,8 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   void visit_entries(const std::function<void(Index, Index)>& visit) const override;
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;
+  /// Of real numbers only. Operators made from it are on the device, too.
+  std::shared_ptr<const MeasurementOperator<Scalar>> on_device() const override;
 
   /// The same for entries: the type is known.
   EntriesOperator restricted(const std::vector<Index>& which) const;
@@ -117,6 +125,11 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   const Reals<Scalar>& root_weights() const { return root_; }
   /// Who computes what where several processes work together.
   const EntryShares& shares() const { return *pattern_->shares; }
+  /// The entries on the device; nullptr where the work is done on the host.
+  const device::EntriesOnDevice<Scalar>* device() const { return device_.get(); }
+  /// Entries of each row or column, those of weight 0 left out; counted at the first call.
+  const std::vector<Index>& row_sizes() const { return sizes().rows; }
+  const std::vector<Index>& col_sizes() const { return sizes().cols; }
 
  private:
   struct Pattern {
@@ -124,17 +137,29 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
     std::shared_ptr<const EntryShares> shares;
   };
 
+  struct Sizes {
+    std::once_flag once;
+    std::vector<Index> rows, cols;
+  };
+
   EntriesOperator(Index rows, Index cols, Index entries, std::shared_ptr<const Pattern> pattern)
       : MeasurementOperator<Scalar>(rows, cols, kParts<Scalar> * entries, false),
         pattern_(std::move(pattern)) {}
   static Index tile_size(Index cols);
   bool weighted() const { return root_.size() > 0; }
+  const Sizes& sizes() const;
   Reals<Scalar> times_root(const Reals<Scalar>& z) const;
   void spread_transpose_times(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                               Rows<Scalar> out) const;
+  void move_to_device();
+  void sum_lines(int side, const LineShares& lines, const Reals<Scalar>& z,
+                 const ConstRows<Scalar>& other, RealOf<Scalar> weight, bool add,
+                 Rows<Scalar> out) const;
 
   std::shared_ptr<const Pattern> pattern_;
   Reals<Scalar> root_;
+  std::shared_ptr<const device::EntriesOnDevice<Scalar>> device_;
+  std::shared_ptr<Sizes> sizes_ = std::make_shared<Sizes>();
 };
 
 }  // namespace udv

@@ -107,6 +107,9 @@ class UDV_EXPORT MeasurementOperator {
   /// The same map with the named measurements only (each parts() numbers), in that order. Throws
   /// where it cannot.
   virtual std::unique_ptr<MeasurementOperator> subset(const std::vector<Index>& which) const;
+  /// The same map with its work on a CUDA device: arrays stay on the host for callers, and solvers
+  /// that know the operator keep theirs there. Throws OptionError where it cannot.
+  virtual std::shared_ptr<const MeasurementOperator> on_device() const;
 
  private:
   Index rows_, cols_, num_measurements_;

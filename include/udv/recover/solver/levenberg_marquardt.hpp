@@ -44,6 +44,9 @@ struct FitSummary {
 template <typename Scalar>
 class UDV_EXPORT ResidualModel {
  public:
+  using Lines = RowMatrix<Scalar>;
+  using Residual = Reals<Scalar>;
+
   virtual ~ResidualModel() = default;
   virtual void residual(const RowMatrix<Scalar>& Z, Reals<Scalar>& r) const = 0;
   /// G = J^T r at Z, for the r of that Z.

@@ -69,6 +69,7 @@ struct UDV_EXPORT RecoverOptions {
   bool float32 = false;
   Recording record = Recording::kLog;
   std::uint64_t seed = 0;
+  std::string device = "cpu";  ///< cpu, or cuda: the work of the operator is done there
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;

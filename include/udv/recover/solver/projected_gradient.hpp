@@ -71,6 +71,7 @@ class UDV_EXPORT ProjectedGradient {
   const Reals<Scalar>& b_;
   GradientOptions options_;
   double b_squared_;
+  std::shared_ptr<const device::EntriesResidual<Scalar>> device_;  // where the entries are there
   Reals<Scalar> residual_;
   FactorGradient<Scalar> gradient_;
 };

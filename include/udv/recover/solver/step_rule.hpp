@@ -28,17 +28,26 @@ class UDV_EXPORT BasicStepRule {
   /// Reads or writes every member, for checkpoints.
   template <typename Archive>
   friend void fields(Archive& archive, BasicStepRule& rule) {
+    rule.bring_to_host();
     archive(rule.constant_, rule.step_, rule.previous_step_, rule.started_);
     archive(rule.last_Z_, rule.last_d_, rule.last_gradient_Z_, rule.last_gradient_d_);
   }
 
  private:
+  template <typename Lines>
+  void advance(const Lines& Z, const Reals<Scalar>& d, const Lines& gradient_Z,
+               const Reals<Scalar>& gradient_d, Lines& last_Z, Lines& last_gradient_Z);
+  void bring_to_host();
+
   bool constant_;
   double step_;
   double previous_step_;
   bool started_ = false;
   RowMatrix<Scalar> last_Z_, last_gradient_Z_;
   Reals<Scalar> last_d_, last_gradient_d_;
+  // Of factors on a device, instead of the two arrays; copies of a rule share it until one moves.
+  struct Away;
+  std::shared_ptr<Away> away_;
 };
 
 using StepRule = BasicStepRule<double>;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "recover/device/module.hpp"
+
+/// What the files of the CUDA module share. All work is in one stream, in order.
+namespace udv::device {
+
+inline constexpr int kWarp = 32;
+inline constexpr int kThreads = 256;
+inline constexpr unsigned kAll = 0xffffffffu;
+
+/// Entries of the lines of one side: line i has first[i] .. first[i + 1].
+struct Side {
+  std::int64_t lines;
+  const std::int64_t* first;
+  const std::int32_t *other, *entry;
+};
+
+/// Remembers the first error.
+void note(cudaError_t status, const char* what);
+/// What a kernel launch has to say.
+inline void launched(const char* what) {
+  note(cudaGetLastError(), what);
+}
+
+/// Blocks of a launch with at most so much work; depends on the device and on sizes alone.
+int blocks_for(std::int64_t work, int per_block);
+/// Warps that share the lines of a side: the same number whenever the sizes are the same.
+inline int warp_blocks(std::int64_t lines, int threads = kThreads) {
+  return blocks_for(lines, threads / kWarp);
+}
+
+/// Memory that was released goes back to the driver.
+void give_back_memory();
+
+/// Scratch memory that stays: slot n has at least this many bytes.
+void* scratch(int slot, std::size_t bytes);
+
+/// out_e (host) = sum over `parts` rows of partial, each `size` numbers, in a fixed order.
+void add_parts(const double* partial, std::int64_t parts, std::int64_t size, double* out);
+
+Side side_of(const Pattern* pattern, int side);
+std::int64_t num_entries(const Pattern* pattern);
+
+/// 16 bytes of a line.
+template <typename T>
+struct alignas(16) Chunk {
+  static constexpr int kSize = 16 / sizeof(T);
+  T x[kSize];
+};
+
+template <typename T>
+__device__ inline Chunk<T> zero_chunk() {
+  Chunk<T> chunk;
+#pragma unroll
+  for (int n = 0; n < Chunk<T>::kSize; ++n) chunk.x[n] = 0;
+  return chunk;
+}
+
+template <typename T>
+__device__ inline Chunk<T> load_chunk(const T* line, int chunk) {
+  return reinterpret_cast<const Chunk<T>*>(line)[chunk];
+}
+
+/// The sum over the lanes of a group of this size, in all of them.
+template <int kGroup, typename T>
+__device__ inline T group_sum(T value) {
+#pragma unroll
+  for (int step = kGroup / 2; step > 0; step /= 2) value += __shfl_xor_sync(kAll, value, step);
+  return value;
+}
+
+/// The kernels, by file.
+template <typename T>
+void add_array_kernels(Kernels<T>& kernels);
+template <typename T>
+void add_entry_kernels(Kernels<T>& kernels);
+template <typename T>
+void add_block_kernels(Kernels<T>& kernels);
+template <typename T>
+void add_bayes_kernels(Kernels<T>& kernels);
+Pattern* make_pattern(std::int64_t rows, std::int64_t cols, const std::int32_t* first,
+                      const std::int32_t* other, const std::int32_t* entry);
+void release_pattern(Pattern* pattern);
+
+}  // namespace udv::device

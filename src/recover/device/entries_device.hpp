@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "recover/device/device.hpp"
+#include "udv/recover/factors/stacked_factors.hpp"
+#include "udv/recover/operators/entries.hpp"
+
+namespace udv::device {
+
+/// Entries of a matrix on the device, by rows and by columns: what an EntriesOperator that works
+/// there refers to. Real numbers only.
+template <typename Scalar>
+class EntriesOnDevice {
+ public:
+  /// Throws OptionError where the device has too little memory.
+  explicit EntriesOnDevice(const EntriesOperator<Scalar>& op);
+  ~EntriesOnDevice();
+  EntriesOnDevice(const EntriesOnDevice&) = delete;
+  EntriesOnDevice& operator=(const EntriesOnDevice&) = delete;
+
+  Index rows() const { return rows_; }
+  Index cols() const { return cols_; }
+  Index lines(int side) const { return side == 0 ? rows_ : cols_; }
+  Index size() const { return size_; }
+  const Pattern* pattern() const { return pattern_; }
+
+  /// Numbers of the entries in the order of a side.
+  template <typename T>
+  Array<T> placed(const T* by_entry, int side) const {
+    const Array<T> given(by_entry, size_);
+    Array<T> result(size_);
+    kernels<T>().place(pattern_, side, given.data(), result.data());
+    return result;
+  }
+
+  /// y_t = <left_i, right_j>, for arrays on the host.
+  void products(const ConstRows<Scalar>& left, const ConstRows<Scalar>& right, Scalar* y) const;
+  /// out_i (+)= scale sum_s z_s other_j for the lines of a side, for arrays on the host.
+  void gather(int side, const Scalar* z, const ConstRows<Scalar>& other, Scalar scale, bool add,
+              Rows<Scalar> out) const;
+
+ private:
+  Index rows_, cols_, size_;
+  Pattern* pattern_ = nullptr;
+};
+
+/// The Gauss-Newton model of entries at a stack Z = (U; V) that is on the device. The formulas are
+/// those of EntriesLinearization. Keeps references.
+template <typename Scalar>
+class EntriesModel {
+ public:
+  EntriesModel(const EntriesOnDevice<Scalar>& entries, bool symmetric, const Array<Scalar>* weight,
+               const Lines<Scalar>& Z);
+
+  void normal_product(const Lines<Scalar>& P, Lines<Scalar>& Y);
+  double mean_diagonal() const;
+  void factor_preconditioner(double damping);
+  void precondition(const Lines<Scalar>& R, Lines<Scalar>& Y) const;
+
+ private:
+  Index packed() const { return packed_size(Z_.cols()); }
+
+  const EntriesOnDevice<Scalar>& entries_;
+  bool symmetric_;
+  const Array<Scalar>* weight_;  // of each side; nullptr: all are 1
+  const Lines<Scalar>& Z_;
+  Lines<Scalar> pairs_;
+  Array<Scalar> blocks_, factors_;
+};
+
+/// |r|^2 of a residual that is nowhere stored.
+struct ResidualNorm {
+  double squares = 0;
+  void swap(ResidualNorm& other) { std::swap(squares, other.squares); }
+};
+inline double squared_norm(const ResidualNorm& r) {
+  return r.squares;
+}
+
+/// r(Z) = A(U V^T) - b on the device, as Levenberg-Marquardt sees it. Residuals are not stored: the
+/// loops that need them make them again.
+template <typename Scalar>
+class EntriesResidual {
+ public:
+  using Lines = device::Lines<Scalar>;
+  using Residual = ResidualNorm;
+
+  /// Keeps a reference to the operator, which is on the device.
+  EntriesResidual(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b);
+
+  void residual(const Lines& Z, Residual& r) const;
+  void gradient(const Lines& Z, const Residual& r, Lines& G) const;
+  std::unique_ptr<EntriesModel<Scalar>> linearize(const Lines& Z) const;
+  double data_norm() const { return data_norm_; }
+
+  /// With d: X = U diag(d) V^T. G = (A*(r) V; A*(r)^T U), where symmetric A*(r) U; and |r|^2.
+  double products(const Lines& Z, const Lines& scaled, Lines& G) const;
+
+ private:
+  const Array<Scalar>* weights() const { return weight_[0].size() > 0 ? weight_ : nullptr; }
+
+  const EntriesOperator<Scalar>& op_;
+  const EntriesOnDevice<Scalar>& entries_;
+  double data_norm_;
+  Array<Scalar> value_[2], weight_[2];  // by side: b / sqrt(w) and w
+};
+
+/// The same model for arrays on the host, each product with its transfers.
+template <typename Scalar>
+std::unique_ptr<Linearization<Scalar>> linearize_on_device(const EntriesOperator<Scalar>& op,
+                                                           const StackedFactors<Scalar>& Z);
+
+}  // namespace udv::device

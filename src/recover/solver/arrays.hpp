@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "core/sums.hpp"
+#include "recover/device/device.hpp"
+#include "udv/core/types.hpp"
+
+/// What solvers do with thin arrays beside sums: the same few words for those of the host and those
+/// of a device, so that a solver is written once. Factors are rounded to the numbers of the array.
+namespace udv {
+
+template <typename Scalar>
+void set_zero_like(const RowMatrix<Scalar>& shape, RowMatrix<Scalar>& out) {
+  out.setZero(shape.rows(), shape.cols());
+}
+template <typename Scalar>
+void set_negative(const RowMatrix<Scalar>& x, RowMatrix<Scalar>& out) {
+  out = -x;
+}
+/// y += factor x
+template <typename Scalar>
+void add_multiple(double factor, const RowMatrix<Scalar>& x, RowMatrix<Scalar>& y) {
+  y += static_cast<RealOf<Scalar>>(factor) * x;
+}
+/// out = x + factor y; out may be y.
+template <typename Scalar>
+void set_sum(const RowMatrix<Scalar>& x, double factor, const RowMatrix<Scalar>& y,
+             RowMatrix<Scalar>& out) {
+  out = x + static_cast<RealOf<Scalar>>(factor) * y;
+}
+template <typename Scalar>
+void set_sum(const RowMatrix<Scalar>& x, const RowMatrix<Scalar>& y, RowMatrix<Scalar>& out) {
+  out = x + y;
+}
+
+namespace device {
+
+template <typename T>
+void set_zero_like(const Lines<T>& shape, Lines<T>& out) {
+  out.resize(shape.rows(), shape.cols());
+  out.set_zero();
+}
+template <typename T>
+void set_negative(const Lines<T>& x, Lines<T>& out) {
+  combine(-1, x, 0, x, out);
+}
+template <typename T>
+void add_multiple(double factor, const Lines<T>& x, Lines<T>& y) {
+  combine(factor, x, 1, y, y);
+}
+template <typename T>
+void set_sum(const Lines<T>& x, double factor, const Lines<T>& y, Lines<T>& out) {
+  combine(1, x, factor, y, out);
+}
+template <typename T>
+void set_sum(const Lines<T>& x, const Lines<T>& y, Lines<T>& out) {
+  combine(1, x, 1, y, out);
+}
+
+}  // namespace device
+}  // namespace udv

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <cstdint>
+
+#include "udv/core/random.hpp"
+#include "udv/core/types.hpp"
+
+namespace udv {
+
+inline RowMatrix<double> orthonormal(const RowMatrix<double>& X) {
+  Eigen::HouseholderQR<Matrix<double>> qr{Matrix<double>(X)};
+  return qr.householderQ() * Matrix<double>::Identity(X.rows(), X.cols());
+}
+
+/// Leading singular triples U diag(d) V^T, d not negative.
+template <typename Columns>
+struct Triples {
+  Columns U, V;
+  Vector<double> d;
+};
+
+/// Those of a matrix A that a Subspace multiplies with thin arrays of its own kind, of the host or
+/// of a device: start(V), times(V, U), transpose_times(U, V), orthonormalise(X), gram(X) = X^T X,
+/// multiply(X, M), divide(X, d) column by column. By subspace iteration from a random V.
+template <typename Subspace>
+Triples<typename Subspace::Columns> leading_triples(const Subspace& space, Index cols, Index count,
+                                                    int rounds, std::uint64_t seed) {
+  RowMatrix<double> first(cols, count);
+  Random random(seed, kStreamLanczos);
+  random.fill_normal(first);
+  Triples<typename Subspace::Columns> t;
+  t.V = space.start(std::move(first));
+  for (int round = 0; round < rounds; ++round) {
+    space.orthonormalise(t.V);
+    space.times(t.V, t.U);
+    space.orthonormalise(t.U);
+    space.transpose_times(t.U, t.V);
+  }
+  // A^T U = V: U stays orthonormal, V = W S Y^T.
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(space.gram(t.V));
+  const Matrix<double> Y = eigen.eigenvectors().rowwise().reverse();
+  t.d = eigen.eigenvalues().reverse().cwiseMax(0).cwiseSqrt();
+  space.multiply(t.U, Y);
+  space.multiply(t.V, Y);
+  space.divide(t.V, t.d);
+  return t;
+}
+
+}  // namespace udv

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// Entries on a device: the laws of operators, the same answers as on the host, and what is said
+// where it cannot be used. The module is that of UDV_CUDA_MODULE: the stand-in in host memory, or
+// the one for CUDA where there is a device.
+#include "recover/device/device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "core/require.hpp"
+#include "recover/solver/bayes_answer.hpp"
+#include "support/linearization_laws.hpp"
+#include "support/operator_laws.hpp"
+#include "support/operator_registry.hpp"
+#include "udv/core/options.hpp"
+#include "udv/recover/recover.hpp"
+#include "udv/recover/solver/levenberg_marquardt.hpp"
+
+namespace udv::testing {
+namespace {
+
+template <typename Scalar>
+class EntriesOnADevice : public ::testing::Test {
+ protected:
+  // Each kind of pattern, on the host and on the device.
+  template <typename Use>
+  static void for_each_pattern(const Use& use) {
+    for (const bool symmetric : {false, true})
+      for (const bool weighted : {false, true}) {
+        const Index cols = symmetric ? 23 : 17;
+        const EntriesOperator<Scalar> host(weighted ? random_weighted_pattern(23, cols, symmetric)
+                                                    : random_pattern(23, cols, symmetric, true));
+        const auto on_device = host.on_device();
+        for (const Index width : {1, 3, 10, 40}) {
+          SCOPED_TRACE(message(symmetric ? "symmetric" : "rectangular",
+                               weighted ? ", weighted, " : ", ", width, " columns"));
+          use(host, *on_device, width);
+        }
+      }
+  }
+};
+using RealScalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(EntriesOnADevice, RealScalars);
+
+TYPED_TEST(EntriesOnADevice, KeepTheLawsOfOperators) {
+  this->for_each_pattern([](const auto&, const auto& op, Index width) {
+    expect_adjoint_identity(op, width);
+    expect_that_only_the_product_counts(op, width);
+    expect_linear_in_weights(op, width);
+    expect_joint_products(op, width);
+    expect_zero_of_no_columns(op);
+    expect_transposed_adjoint(op);
+  });
+}
+
+TYPED_TEST(EntriesOnADevice, KeepTheLawsOfGaussNewtonModels) {
+  this->for_each_pattern([](const auto&, const auto& op, Index width) {
+    expect_pull_back_is_adjoint(op, width);
+    expect_normal_product(op, width);
+    expect_normal_product_symmetric_semidefinite(op, width);
+    expect_preconditioner_definite(op, width);
+  });
+}
+
+TYPED_TEST(EntriesOnADevice, MeasureWhatTheyMeasureOnTheHost) {
+  this->for_each_pattern([](const auto& host, const auto& op, Index width) {
+    const OperatorInput<TypeParam> in(op, width);
+    const double size = 10 * kEpsilon<TypeParam> * in.magnitude(op);
+    EXPECT_NEAR(
+        (measured(op, in.U, in.d, in.V) - measured<TypeParam>(host, in.U, in.d, in.V)).norm(), 0,
+        size);
+    const double products = 10 * kEpsilon<TypeParam> * op.norm_bound() * in.z.norm();
+    EXPECT_NEAR((adjoint_times(op, in.z, in.V) - adjoint_times<TypeParam>(host, in.z, in.V)).norm(),
+                0, products * in.V.norm());
+    const std::vector<Index> some{0, 2, 5, 6, 11};
+    EXPECT_NE(dynamic_cast<const EntriesOperator<TypeParam>&>(*op.subset(some)).device(), nullptr);
+  });
+}
+
+// The same steps, but for rounding.
+TYPED_TEST(EntriesOnADevice, AreFittedAsOnTheHost) {
+  this->for_each_pattern([](const auto& host, const auto& op, Index width) {
+    if (width > 3) return;  // determined by the entries
+    const StackedFactors<TypeParam> truth = random_stack<TypeParam>(host, width, 5);
+    Reals<TypeParam> b;
+    apply_stack<TypeParam>(host, truth, b);
+    FitOptions options;
+    options.ridge = 1e-2;
+    options.small_gain = 1e-6;
+    StackedFactors<TypeParam> here = random_stack<TypeParam>(host, width, 6), there = here;
+    const FitSummary on_host = fit_factors<TypeParam>(host, b, here, options);
+    const FitSummary on_device = fit_factors<TypeParam>(op, b, there, options);
+    EXPECT_NEAR(on_device.objective, on_host.objective, 1e-3 * on_host.objective);
+    EXPECT_LE((here.Z - there.Z).norm(), 0.05 * here.Z.norm());
+  });
+}
+
+// Entries of a planted matrix, solved on the host and on the device.
+class SolvedOnADevice : public ::testing::Test {
+ protected:
+  static Planted planted(double noise, Index measurements = 2400) {
+    PlantedOptions options;
+    options.rows = 80;
+    options.cols = 60;
+    options.symmetric = false;
+    options.rank = 3;
+    options.measurements = measurements;
+    options.noise = noise;
+    return planted_completion(options);
+  }
+  static RowMatrix<double> matrix(const Recovery& r) {
+    RowMatrix<double> X = r.U * r.d.asDiagonal() * r.V.transpose();
+    X.array() += r.biases.global;
+    if (r.biases.row.size() > 0) X.colwise() += r.biases.row;
+    if (r.biases.col.size() > 0) X.rowwise() += r.biases.col.transpose();
+    return X;
+  }
+  // Relative distance of the two answers.
+  static double apart(const Entries& entries, RecoverOptions options,
+                      Recovery* on_device = nullptr) {
+    const Recovery host = recover(completion(entries), options);
+    options.device = "cuda";
+    Recovery device = recover(completion(entries), options);
+    EXPECT_EQ(device.rank, host.rank);
+    EXPECT_EQ(device.exact, host.exact);
+    EXPECT_NEAR(device.noise_sigma, host.noise_sigma, 1e-3 * host.noise_sigma + 1e-12);
+    EXPECT_EQ(device.noise_by, host.noise_by);
+    const double distance = (matrix(device) - matrix(host)).norm() / matrix(host).norm();
+    if (on_device) *on_device = std::move(device);
+    return distance;
+  }
+};
+
+TEST_F(SolvedOnADevice, ExactEntriesGiveTheSameMatrix) {
+  EXPECT_LE(apart(planted(0).entries, {}), 1e-9);
+}
+
+TEST_F(SolvedOnADevice, NoisyEntriesGiveTheSameMatrix) {
+  Recovery found;
+  EXPECT_LE(apart(planted(0.1).entries, {}, &found), 1e-3);
+  EXPECT_EQ(found.rank, 3);
+  EXPECT_NE(found.posterior, nullptr);
+}
+
+TEST_F(SolvedOnADevice, AndInSinglePrecision) {
+  RecoverOptions options;
+  options.float32 = true;
+  options.start = Start::kBayes;
+  EXPECT_LE(apart(planted(0.1).entries, options), 1e-3);
+}
+
+TEST_F(SolvedOnADevice, OffsetsAndWeightsAreFoundThereToo) {
+  Entries entries = planted(0.1).entries;
+  for (size_t t = 0; t < entries.value.size(); ++t) {
+    entries.value[t] += 40 + 3 * std::sin(entries.row[t]) + 2 * std::cos(entries.col[t]);
+    entries.weight.push_back(t % 9 == 4 ? 0 : 0.5 + t % 3);
+  }
+  EXPECT_LE(apart(entries, {}), 1e-3);
+}
+
+TEST_F(SolvedOnADevice, NoiseByRowsAndCountsAreFoundThereToo) {
+  Entries entries = planted(0).entries;
+  Random random(3, kTestStream);
+  for (size_t t = 0; t < entries.value.size(); ++t)
+    entries.value[t] += (entries.row[t] % 2 == 0 ? 0.1 : 0.8) * random.normal();
+  EXPECT_LE(apart(entries, {}), 2e-3);
+  RecoverOptions poisson;
+  poisson.noise_model = NoiseModel::kPoisson;
+  poisson.start = Start::kBayes;
+  for (double& value : entries.value) value = std::round(20 + 2 * value);
+  EXPECT_LE(apart(entries, poisson), 2e-3);
+}
+
+TEST_F(SolvedOnADevice, ThePapersAlgorithmTakesTheSameSteps) {
+  RecoverOptions options;
+  options.rank_walk = false;
+  options.max_rank = 10;
+  options.step = 0.01;
+  options.scale_rule = ScaleRule::kUnit;
+  options.max_iterations = 200;
+  EXPECT_LE(apart(planted(0).entries, options), 1e-9);
+  options.step.reset();
+  EXPECT_LE(apart(planted(0).entries, options), 1e-6);
+}
+
+TEST_F(SolvedOnADevice, HeldOutEntriesChooseTheRankThereToo) {
+  RecoverOptions options;
+  options.holdout = 0.1;
+  EXPECT_LE(apart(planted(0.1).entries, options), 1e-2);
+}
+
+TEST_F(SolvedOnADevice, RunsAgainToTheSameBits) {
+  RecoverOptions options;
+  options.device = "cuda";
+  const Entries entries = planted(0.1).entries;
+  const Recovery first = recover(completion(entries), options);
+  const Recovery second = recover(completion(entries), options);
+  EXPECT_EQ(first.U, second.U);
+  EXPECT_EQ(first.V, second.V);
+  EXPECT_EQ(first.d, second.d);
+}
+
+TEST_F(SolvedOnADevice, TooLittleMemoryIsSaidBeforeWithTheNumber) {
+  if (std::string(device::module().name()) != "stand-in") GTEST_SKIP() << "needs the stand-in";
+  setenv("UDV_STANDIN_BYTES", "1000", 1);
+  RecoverOptions options;
+  options.device = "cuda";
+  try {
+    recover(completion(planted(0).entries), options);
+    ADD_FAILURE() << "nothing was said";
+  } catch (const OptionError& error) {
+    EXPECT_NE(std::string(error.what()).find(" GB"), std::string::npos) << error.what();
+  }
+  unsetenv("UDV_STANDIN_BYTES");
+}
+
+TEST_F(SolvedOnADevice, OperatorsWithoutADeviceSayIt) {
+  RecoverOptions options;
+  options.device = "cuda";
+  const auto op = make_dense<double>(6, 5, false);
+  EXPECT_THROW(recover<double>({op, Vector<double>::Ones(op->num_measurements())}, options),
+               OptionError);
+}
+
+}  // namespace
+}  // namespace udv::testing
+
+// 77 where the module finds no device: CTest skips.
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  try {
+    udv::device::module();
+  } catch (const udv::OptionError& error) {
+    std::cerr << error.what() << "\n";
+    return 77;
+  }
+  return RUN_ALL_TESTS();
+}
