@@ -97,12 +97,15 @@ py::tuple ptychography_arrays(const Dense<double>& images, const py::dict& setup
   const auto leds = leds_of(setup, stack.images);
   const CalibratedOptics calibrated =
       calibrate(stack, optics, leds, options.calibration, options.method.seed);
-  auto data = ptychography_data(stack, calibrated.optics, illuminations(calibrated.optics, leds),
-                                options.drop_bad, known_pupil);
-  data.warnings.insert(data.warnings.begin(), calibrated.warnings.begin(),
-                       calibrated.warnings.end());
+  PtychographyField field;
+  field.images = std::move(stack);
+  field.optics = calibrated.optics;
+  field.leds = leds;
+  field.drop_bad = options.drop_bad;
+  field.pupil = std::move(known_pupil);
+  field.warnings = calibrated.warnings;
   return run_ptychography(run, watcher, [&](jobs::Session& session) {
-    return jobs::ptychography(data, options, session);
+    return jobs::ptychography(field, options, session);
   });
 }
 
@@ -111,7 +114,10 @@ py::tuple ptychography_files(const std::string& data, const std::string& setup,
   jobs::RunOptions run;
   const auto options = options_from<PtychographyJobOptions>("ptychography", keywords, run);
   return run_ptychography(run, watcher, [&](jobs::Session& session) {
-    return jobs::ptychography(jobs::PtychographyInput{data, setup}, options, session);
+    jobs::PtychographyInput input;
+    input.data = data;
+    input.setup = setup;
+    return jobs::ptychography(input, options, session);
   });
 }
 

@@ -288,7 +288,7 @@ def _checked_setup(setup: dict) -> dict:
     return checked
 
 
-@job("ptychography", hidden=("data", "setup"))
+@job("ptychography", hidden=("data", "setup", "mask", "guess"))
 def ptychography(images, setup, *, callback=None, progress=False, **options) -> ImageRecovery:
     """Recover a complex image from Fourier ptychographic measurements.
 

@@ -6,16 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "jobs/ptychography_field.hpp"
+#include "jobs/ptychography_pictures.hpp"
 #include "jobs/recovery.hpp"
 #include "udv/core/error.hpp"
-#include "udv/io/file.hpp"
 #include "udv/io/gray_picture.hpp"
 #include "udv/io/npy.hpp"
-#include "udv/io/png.hpp"
-#include "udv/io/tiff.hpp"
 #include "udv/recover/led_geometry.hpp"
 #include "udv/recover/phase.hpp"
-#include "udv/recover/phase_unwrapping.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -51,10 +49,13 @@ void set_paper_defaults(RecoverOptions& method, double norm) {
   if (method.max_iterations == 0) method.max_iterations = kPaperIterations;
 }
 
+}  // namespace
+
 PtychographyOptions image_options(const PtychographyJobOptions& options) {
   PtychographyOptions image;
   image.refine_pupil = options.refine_pupil;
   image.dark_gain = options.dark_gain;
+  image.noise = options.noise;
   image.dynamics = options.all_candidates;
   if (options.method.max_rank > 0) image.columns = options.method.max_rank;
   image.record = options.method.record;
@@ -62,94 +63,30 @@ PtychographyOptions image_options(const PtychographyJobOptions& options) {
   return image;
 }
 
-void write_pictures(const std::filesystem::path& amplitude, const std::filesystem::path& phase,
-                    const RowMatrix<Complex>& image) {
-  io::write_png(amplitude, io::gray_picture(image.cwiseAbs().cast<double>()));
-  io::write_png(phase, io::gray_picture(relative_phase(image)));
-}
+namespace {
 
-// Light at the camera where the LED nearest to the axis shines, at the scale of the result.
-RowMatrix<double> raw_centre(const PtychographyData& data, const PtychographyImages& used) {
-  size_t nearest = 0;
+// The image of the LED nearest to the axis, of those that are used.
+Index central_image(const PtychographyData& data, const PtychographyImages& used) {
   const auto& windows = used.op->windows();
   const Index rows = data.pupil.rows(), cols = data.pupil.cols();
   const auto distance = [&](const Window& w) {
     return std::hypot(static_cast<double>(2 * w.row + rows - data.rows),
                       static_cast<double>(2 * w.col + cols - data.cols));
   };
-  for (size_t l = 1; l < windows.size(); ++l)
-    if (distance(windows[l]) < distance(windows[nearest])) nearest = l;
-  RowMatrix<double> picture(data.rows, data.cols);
-  const Index first = static_cast<Index>(nearest) * rows * cols;
-  for (Index r = 0; r < data.rows; ++r)
-    for (Index c = 0; c < data.cols; ++c)
-      picture(r, c) = used.amplitudes(first + r * rows / data.rows * cols + c * cols / data.cols);
-  return picture;
-}
-
-// Pupil phases, with frequency 0 in the middle.
-RowMatrix<double> pupil_phase(const RowMatrix<std::complex<double>>& pupil) {
-  RowMatrix<double> phase(pupil.rows(), pupil.cols());
-  for (Index i = 0; i < pupil.size(); ++i) phase.data()[i] = std::arg(pupil.data()[i]);
-  return phase;
-}
-
-// A square per LED at its direction: white bright field, grey dark field, red left out.
-io::RgbImage led_map(const PtychographyData& data) {
-  constexpr Index kSide = 240, kHalf = 3;
-  double reach = data.optics.numerical_aperture;
-  for (const LedNote& led : data.leds) reach = std::max(reach, led.light.na);
-  io::RgbImage map{kSide, kSide, std::vector<std::uint8_t>(3 * kSide * kSide, 20)};
-  const auto place = [&](double cosine) {
-    return static_cast<Index>(std::lround((0.5 - 0.46 * cosine / reach) * (kSide - 1)));
-  };
-  for (const LedNote& led : data.leds)
-    for (Index y = -kHalf; y <= kHalf; ++y)
-      for (Index x = -kHalf; x <= kHalf; ++x) {
-        const Index at = 3 * ((place(led.light.ky) + y) * kSide + place(led.light.kx) + x);
-        const bool used = led.left_out.empty();
-        const int level = led.dark ? 110 : 240;
-        map.pixels[static_cast<size_t>(at)] = static_cast<std::uint8_t>(used ? level : 220);
-        for (const Index other : {1, 2})
-          map.pixels[static_cast<size_t>(at + other)] =
-              static_cast<std::uint8_t>(used ? level : 40);
-      }
-  return map;
-}
-
-// image,x,y,na,field,level,used,gain,background: one line per image of the data set.
-std::string led_table(const PtychographyData& data, const PtychographyResult& found,
-                      const std::vector<Index>& fitted) {
-  std::string text = "image,x,y,na,field,level,gain,background,left_out\n";
-  for (const LedNote& led : data.leds) {
-    std::string gain, background;
-    for (size_t i = 0; i < fitted.size(); ++i)
-      if (data.used[static_cast<size_t>(fitted[i])] == led.image) {
-        gain = fmt::format("{:.6g}", found.gains(static_cast<Index>(i)));
-        background = fmt::format("{:.6g}", found.backgrounds(static_cast<Index>(i)));
-      }
-    text += fmt::format("{},{},{},{:.6g},{},{:.4g},{},{},{}\n", led.image + 1, led.light.led.x,
-                        led.light.led.y, led.light.na, led.dark ? "dark" : "bright", led.level,
-                        gain, background, led.left_out);
-  }
-  return text;
-}
-
-void write_more_pictures(RunFolder& folder, const PtychographyData& data,
-                         const PtychographyImages& used, const PtychographyResult& found) {
-  io::write_png(folder.file("raw.png"), io::gray_picture(raw_centre(data, used)));
-  io::write_png(folder.file("pupil.png"), io::gray_picture(pupil_phase(found.pupil)));
-  io::write_png(folder.file("leds.png"), led_map(data));
+  return std::min_element(
+             windows.begin(), windows.end(),
+             [&](const Window& a, const Window& b) { return distance(a) < distance(b); }) -
+         windows.begin();
 }
 
 /// One job: images, split and settings, from the solve to the files.
 class PtychographyJob {
  public:
-  PtychographyJob(const PtychographyInput& input, const PtychographyData& data,
+  PtychographyJob(const PtychographyInput& input, PtychographyData data,
                   const PtychographyJobOptions& options, Session& session)
-      : input_(input), data_(data), options_(options), session_(session) {
+      : input_(input), data_(std::move(data)), options_(options), session_(session) {
     options_.method.seed = session.seed();
-    split_ = split_images(data, options_.held_out, session.seed());
+    split_ = split_images(data_, options_.held_out, session.seed());
     problem_.op = split_.used.op;
     problem_.b = split_.used.amplitudes.cwiseAbs2();
     if (!automatic()) set_paper_defaults(options_.method, problem_.b.norm());
@@ -167,7 +104,10 @@ class PtychographyJob {
     PtychographyJobResult result;
     BasicRecovery<Complex> recovery = automatic_ ? solve_image(run, result) : solve_gradient(run);
     warn_about(run, recovery);
-    if (recovery.stop_reason != StopReason::kInterrupted) use_answer(run, recovery, result);
+    if (recovery.stop_reason != StopReason::kInterrupted)
+      use_answer(run, recovery, result);
+    else if (automatic_ && run.has_folder())
+      write_image_so_far(run.folder(), sample_image(*operator_of(split_.used, found_), found_.x));
     static_cast<RecoveryResult<Complex>&>(result) = finish(run, std::move(recovery));
     return result;
   }
@@ -187,17 +127,7 @@ class PtychographyJob {
 
   void note_data(io::RunInfo& info) const {
     info.warnings = data_.warnings;
-    for (const Index led : data_.used) info.lists["leds"].push_back(std::int64_t{led + 1});
-    for (const Index led : data_.contradicting)
-      info.lists["contradicting_leds"].push_back(std::int64_t{led + 1});
-    for (const LedNote& led : data_.leds) {
-      if (led.left_out.empty()) continue;
-      info.lists["left_out_leds"].push_back(std::int64_t{led.image + 1});
-      info.lists["left_out_reasons"].push_back(led.left_out);
-    }
-    info.figures["geometry"] = geometry_text(data_.optics);
-    info.figures["bad_pixels"] = static_cast<std::int64_t>(data_.bad_pixels.size());
-    info.figures["saturated_samples"] = std::int64_t{data_.saturated};
+    note_leds(info, data_);
   }
 
   BasicRecovery<Complex> solve_image(Run& run, PtychographyJobResult& result) {
@@ -236,19 +166,20 @@ class PtychographyJob {
       result.held_out_residual = residual.predicted;
       result.held_out_scaled = residual.scaled;
     }
+    judge_image(run.info(), result);
     note_answer(run.info(), result);
     if (automatic_ && result.amplitude_residual > kBadFit) warn_of_bad_fit(run, result);
     if (!run.has_folder()) return;
     RunFolder& folder = run.folder();
-    io::write_npy(folder.file("x.npy"), result.image);
-    io::write_npy(folder.file("pupil.npy"), result.pupil);
+    write_image(folder, run.info(), result.image, data_.optics.pixel_m / data_.optics.upsampling);
+    write_pupil(folder, result.pupil);
     io::write_npy(folder.file("windows.npy"), window_corners(*used));
-    write_pictures(folder.file("amplitude.png"), folder.file("phase.png"), result.image);
-    write_more_pictures(folder, data_, split_.used, found_);
-    const double pixel_m = data_.optics.pixel_m / data_.optics.upsampling;
-    io::write_tiff(folder.file("amplitude.tif"), result.image.cwiseAbs(), pixel_m);
-    io::write_tiff(folder.file("phase.tif"), relative_phase(result.image).cast<float>(), pixel_m);
-    io::write_atomically(folder.file("leds.csv"), led_table(data_, found_, fitted_images()));
+    const Index rows = data_.pupil.rows(), cols = data_.pupil.cols();
+    const Index first = central_image(data_, split_.used) * rows * cols;
+    io::write_png(folder.file("raw.png"),
+                  io::gray_picture(enlarged(split_.used.amplitudes.data() + first, rows, cols,
+                                            data_.optics.upsampling)));
+    write_leds(folder, data_.optics, data_.leds, led_lights());
     draw_open_pixels(folder, *used, recovery.open_entries);
   }
 
@@ -273,16 +204,17 @@ class PtychographyJob {
     session_.listener().warning(text);
   }
 
-  // Places in data_.used of the images that are not held out.
-  std::vector<Index> fitted_images() const {
-    std::vector<Index> held;
-    if (options_.held_out > 0)
-      held = choose_held_out(Operator(data_.rows, data_.cols, data_.windows, data_.pupil),
-                             options_.held_out, session_.seed());
-    std::vector<Index> fitted;
-    for (Index l = 0; l < static_cast<Index>(data_.used.size()); ++l)
-      if (!std::binary_search(held.begin(), held.end(), l)) fitted.push_back(l);
-    return fitted;
+  // Gains and backgrounds in the order of data_.leds.
+  std::vector<LedLight> led_lights() const {
+    std::vector<LedLight> lights(data_.leds.size());
+    for (size_t i = 0; i < split_.fitted.size(); ++i) {
+      const Index number = data_.used[static_cast<size_t>(split_.fitted[i])];
+      for (size_t l = 0; l < lights.size(); ++l)
+        if (data_.leds[l].image == number)
+          lights[l] = {static_cast<double>(found_.gains(static_cast<Index>(i))),
+                       static_cast<double>(found_.backgrounds(static_cast<Index>(i)))};
+    }
+    return lights;
   }
 
   // The gradient method knows neither gains nor backgrounds.
@@ -301,6 +233,8 @@ class PtychographyJob {
     if (automatic_) {
       info.figures["winner"] = result.winner;
       info.figures["dark_gain"] = result.dark_gain;
+      info.figures["noise_per_intensity"] = found_.noise_per_intensity;
+      info.figures["noise_constant"] = found_.noise_constant;
     }
     info.figures["amplitude_residual"] = result.amplitude_residual;
     if (result.held_out_residual) info.figures["held_out_residual"] = *result.held_out_residual;
@@ -308,7 +242,7 @@ class PtychographyJob {
   }
 
   PtychographyInput input_;
-  const PtychographyData& data_;
+  PtychographyData data_;
   PtychographyJobOptions options_;
   Session& session_;
   PtychographySplit split_;
@@ -319,57 +253,30 @@ class PtychographyJob {
 
 }  // namespace
 
-PtychographyJobOptions::PtychographyJobOptions() {
-  method.init_norm = 1;
-}
-
-void describe(OptionTable& table, PtychographyInput& input) {
-  table
-      .add("data", input.data,
-           "Images as .mat, .npz, .npy, .tif or HDF5, or a folder of TIFF or PNG files")
-      .is_input()
-      .called("DATA");
-  table.add("setup", input.setup, "TOML file with optics, LEDs and data")
-      .called("FILE")
-      .must_be_given()
-      .keeps_numbers();
-}
-
-void describe(OptionTable& table, PtychographyJobOptions& o) {
-  table.add("refine-pupil", o.refine_pupil,
-            {{"phase", PupilRefinement::kPhase},
-             {"polynomial", PupilRefinement::kPolynomial},
-             {"off", PupilRefinement::kOff}},
-            "Correction of the pupil: free phases, or a polynomial of degree 4");
-  table.add("dark-gain", o.dark_gain, "One common factor on all dark-field images, from the data")
-      .as_switch_word();
-  table.add("candidates", o.all_candidates, "Starts: all (flat, dynamics, modulus) or flat alone")
-      .as_switch_word({"all", "flat"});
-  table.add("holdout-leds", o.held_out, "Images that are predicted instead of used")
-      .between(0, 2147483648.0);
-  Option& drop_bad =
-      table
-          .add("drop-bad", o.drop_bad,
-               "Leave out images that are empty, on the rim of the pupil or contradict the model")
-          .as_switch_word();
-  drop_bad.bare_word = "on";  // also a flag without a value
-  drop_bad.set = [plain = drop_bad.set](const std::string& text) {
-    plain(text == "true" ? "on" : text == "false" ? "off" : text);
-  };
-  table.add("calibrate", o.calibration,
-            {{"auto", Calibration::kAuto}, {"on", Calibration::kOn}, {"off", Calibration::kOff}},
-            "LED positions from the images: where they predict better, always, or never");
-  table.add("snapshots", o.snapshots, "Iterations to draw, as 0,10,100 (gradient method)")
-      .keeps_numbers();
-  describe(table, o.method);
+bool wants_tiles(const PtychographyJobOptions& options, Index rows, Index cols) {
+  constexpr Index kLarge = 192;
+  if (options.tile < 0 || wants_gradient(options.method)) return false;
+  return std::max(rows, cols) > (options.tile > 0 ? options.tile : kLarge);
 }
 
 PtychographyJobResult ptychography(const PtychographyInput& input,
                                    const PtychographyJobOptions& options, Session& session) {
   check_settings(options);
-  const PtychographyData data = read_ptychography(input.data, input.setup, options.drop_bad,
-                                                  options.calibration, session.seed());
-  return PtychographyJob(input, data, options, session).run();
+  if (input.setup.empty())
+    throw OptionError("setup", "no file given; the option guess writes one from the data file");
+  const PtychographyField field = read_ptychography_field(
+      input.data, input.setup, {options.drop_bad, options.calibration, session.seed(), input.mask});
+  if (wants_tiles(options, field.images.rows, field.images.cols))
+    return recover_in_tiles(input, field, options, session);
+  return PtychographyJob(input, data_of(field), options, session).run();
+}
+
+PtychographyJobResult ptychography(const PtychographyField& field,
+                                   const PtychographyJobOptions& options, Session& session) {
+  check_settings(options);
+  if (wants_tiles(options, field.images.rows, field.images.cols))
+    return recover_in_tiles({}, field, options, session);
+  return PtychographyJob({}, data_of(field), options, session).run();
 }
 
 PtychographyJobResult ptychography(const PtychographyData& data,

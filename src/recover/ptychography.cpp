@@ -612,8 +612,8 @@ PtychographyResult recover_image(const PtychographyImages& images,
   found.amplitude_residual = residual_of_used(images, found, squares);
   BasicRecovery<Complex> answer;
   if (options.examine)
-    answer = rank_one_recovery<Complex>(*op, cleaned_intensities(images, found, squares), found.x,
-                                        true);
+    answer =
+        rank_one_recovery<Complex>(*op, cleaned_intensities(images, found, squares), found.x, true);
   answer.iterations = found.iterations;
   answer.seconds = found.seconds;
   answer.history = std::move(found.history);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/require.hpp"
 #include "thinning.hpp"
@@ -210,18 +211,96 @@ std::vector<Json> pruning_chart(const std::string& title, const std::vector<Char
                       {{0.1, "0.1 %"}})};
 }
 
+namespace {
+
+// 1, 2 or 5 times a power of 10, at most this.
+double round_length(double most) {
+  const double power = std::pow(10, std::floor(std::log10(most)));
+  for (const double step : {5.0, 2.0})
+    if (step * power <= most) return step * power;
+  return power;
+}
+
+// A bar of about a quarter of the width.
+void add_scale_bar(const RunView& run, Json& item) {
+  const auto pixel = run.number("pixel_um"), cols = run.number("image_cols");
+  if (!pixel || !cols || !(*pixel > 0) || !(*cols > 0)) return;
+  const double width = *pixel * *cols, length = round_length(width / 3);
+  item["bar"] = {{"share", length / width}, {"text", fmt::format("{:g} \u00b5m", length)}};
+}
+
+void add_range(const RunView& run, const char* key, const char* unit, Json& item) {
+  const auto at = run.run.find(key);
+  if (at == run.run.end() || !at->is_array() || at->size() != 2 || !(*at)[0].is_number() ||
+      !(*at)[1].is_number())
+    return;
+  item["range"] = {{"low", fmt::format("{:.3g}{}", (*at)[0].get<double>(), unit)},
+                   {"high", fmt::format("{:.3g}{}", (*at)[1].get<double>(), unit)}};
+}
+
+// "LEDs 12, 14 are left out: rim of the pupil."
+std::string left_out_text(const Json& run) {
+  const Json leds = run.value("left_out_leds", Json::array());
+  const Json reasons = run.value("left_out_reasons", Json::array());
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (size_t i = 0; i < std::min(leds.size(), reasons.size()); ++i)
+    if (leds[i].is_number() && reasons[i].is_string())
+      by_reason[reasons[i].get<std::string>()].push_back(leds[i].dump());
+  std::string text;
+  for (const auto& [reason, which] : by_reason) {
+    std::string list;
+    for (const std::string& led : which) list += (list.empty() ? "" : ", ") + led;
+    text += fmt::format("LED{} {} left out ({}). ", which.size() == 1 ? "" : "s",
+                        list + (which.size() == 1 ? " is" : " are"), reason);
+  }
+  return text;
+}
+
+// What came out, in words.
+std::string microscope_text(const RunView& run) {
+  std::string text;
+  if (const auto held = run.number("held_out_residual"))
+    text += fmt::format(
+        "Images that were not used are predicted to {:.1f} % of their amplitude{}. ", 100 * *held,
+        *held < 0.12   ? ""
+        : *held < 0.25 ? ", which is not good"
+                       : ": do not trust this picture");
+  if (const auto used = run.number("amplitude_residual"))
+    text += fmt::format("Images in use are met to {:.1f} %. ", 100 * *used);
+  if (const auto tiles = run.number("tiles"))
+    text += fmt::format("The field was recovered in {:.0f} tiles. ", *tiles);
+  if (const auto vortices = run.number("vortices"); vortices && *vortices > 0)
+    text += fmt::format("The phase has {:.0f} point{} about which it turns. ", *vortices,
+                        *vortices == 1 ? "" : "s");
+  return text + left_out_text(run.run);
+}
+
+}  // namespace
+
 std::vector<Json> microscope_blocks(const RunView& run) {
   std::vector<Json> items, parts;
   const auto add = [&run](std::vector<Json>& to, const char* caption, const char* name) {
-    if (run.has(name)) to.push_back(picture(caption, run.file(name)));
+    if (!run.has(name)) return false;
+    to.push_back(picture(caption, run.file(name)));
+    return true;
   };
-  add(items, "amplitude", "amplitude.png");
-  add(items, "phase", "phase.png");
+  if (add(items, "amplitude", "amplitude.png")) add_range(run, "amplitude_shown", "", items.back());
+  if (add(items, "phase", "phase.png")) add_range(run, "phase_shown", " rad", items.back());
   add(items, "raw image at the same scale, LED nearest to the axis", "raw.png");
-  add(parts, "LEDs: white bright field, grey dark field, red left out", "leds.png");
+  for (Json& item : items) add_scale_bar(run, item);
+  add(parts,
+      "LEDs: light bright field, the lighter the brighter the LED; grey dark field; blue "
+      "predicted; "
+      "red left out; circle: NA of the objective",
+      "leds.png");
   add(parts, "phase of the pupil", "pupil.png");
   std::vector<Json> blocks;
-  if (!items.empty()) blocks.push_back(pictures_block("Recovered image", std::move(items)));
+  if (!items.empty()) {
+    blocks.push_back(pictures_block("Recovered image", std::move(items)));
+    blocks.back()["zoom"] = true;
+  }
+  if (const std::string text = microscope_text(run); !text.empty())
+    blocks.push_back({{"kind", "text"}, {"title", "How good it is"}, {"text", text}});
   if (!parts.empty()) blocks.push_back(pictures_block("LEDs and pupil", std::move(parts)));
   return blocks;
 }

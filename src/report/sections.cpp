@@ -9,6 +9,7 @@
 #include "core/require.hpp"
 #include "io/run_json.hpp"
 #include "udv/jobs/complete.hpp"
+#include "udv/jobs/ptychography.hpp"
 #include "udv/report/terminal.hpp"
 
 namespace udv::report {
@@ -117,6 +118,7 @@ Facts settings_of(const RunView& run) {
   Facts facts;
   OptionTable table;
   if (run.text("command") == "complete") table = table_of<jobs::CompleteOptions>();
+  if (run.text("command") == "ptycho") table = table_of<jobs::PtychographyJobOptions>();
   const auto config = run.run.find("config");
   if (config == run.run.end() || !config->is_object()) return facts;
   for (const auto& [name, value] : config->items())

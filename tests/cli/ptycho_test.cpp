@@ -156,8 +156,8 @@ TEST(Ptycho, LeavesOutEmptyImagesUnlessToldToKeepThem) {
   const Outcome refused = lab.run("--drop-bad off");
   EXPECT_EQ(refused.code, 3);
   EXPECT_EQ(refused.err,
-            "udv: data.mat: variable 'images': images 5 are all zero; the option drop-bad leaves "
-            "them out\n");
+            "udv: data.mat: variable 'images': image 5 is all zero; the option drop-bad leaves "
+            "such images out\n");
   EXPECT_FALSE(lab.cli.exists("out"));
   const Outcome dropped = lab.run("--drop-bad --candidates flat");
   EXPECT_EQ(dropped.code, 0);
@@ -170,8 +170,8 @@ TEST(Ptycho, ReportsLedsThatContradictTheModel) {
   write_mat(lab.cli.path("data.mat"), lab.values);
   const Outcome told = lab.run("--candidates flat --drop-bad off");
   EXPECT_EQ(told.err,
-            "udv: warning: LEDs 3 contradict the model (far too dark or too bright for their "
-            "place); the option drop-bad leaves them out\n");
+            "udv: warning: LED 3 contradicts the model (far too dark or too bright for the "
+            "place); the option drop-bad leaves such images out\n");
   EXPECT_EQ(lab.cli.run_json()["contradicting_leds"], Json{3});
   lab.run("--candidates flat");
   EXPECT_EQ(lab.cli.run_json()["leds"].size(), 24u);
@@ -187,6 +187,84 @@ TEST(Ptycho, SaysWhichLedLeavesTheSpectrum) {
   const Outcome outcome = lab.run();
   EXPECT_EQ(outcome.code, 3);
   EXPECT_NE(outcome.err.find("LED 2"), std::string::npos) << outcome;
+}
+
+// What a setup with one line changed is refused with.
+std::string refusal(const Lab& lab, const std::string& line, const std::string& instead) {
+  std::string setup = kSetup;
+  setup.replace(setup.find(line), line.size(), instead);
+  lab.cli.write("setup.toml", setup);
+  const Outcome outcome = lab.run();
+  EXPECT_EQ(outcome.code, 3) << outcome;
+  EXPECT_FALSE(lab.cli.exists("out"));
+  return outcome.err;
+}
+
+TEST(Ptycho, SetupsThatCannotBeAreRefused) {
+  const Lab lab;
+  EXPECT_EQ(refusal(lab, "sample_pixel_um = 1.8", "sample_pixel_um = 1e6"),
+            "udv: setup.toml:4: [optics] sample_pixel_um: 1e+06 found, micrometres from 0.0001 to "
+            "1000 expected\n");
+  EXPECT_NE(refusal(lab, "led_distance_mm", "led_distanse_mm").find("did you mean led_distance_mm"),
+            std::string::npos);
+  EXPECT_EQ(refusal(lab, "order = \"spiral\"", "list = [[0, 0], [1, 0]]"),
+            "udv: setup.toml:8: [leds]: places of 2 LEDs found, 25 expected, one for each image\n");
+  EXPECT_NE(refusal(lab, "kind = \"intensity\"", "kind = \"intensity\"\nimage_axis = \"first\"")
+                .find("32 images of 32 x 25 found, square ones expected"),
+            std::string::npos);
+}
+
+TEST(Ptycho, PlacesInMillimetresOrApertureOfAFileAreAnOrderToo) {
+  const Lab lab;
+  ASSERT_EQ(lab.run("--candidates flat --calibrate off").code, 0);
+  const std::string spiral = lab.cli.text("out/windows.npy");
+  std::string millimetres = "x_mm,y_mm\n";
+  for (const GridPoint& led : spiral_order(kImages))
+    millimetres += std::to_string(4 * led.x) + "," + std::to_string(4 * led.y) + "\n";
+  lab.cli.write("leds.csv", millimetres);
+  std::string setup = kSetup;
+  setup.replace(setup.find("order = \"spiral\""), 16, "file = \"leds.csv\"");
+  setup.replace(setup.find("led_pitch_mm = 4\n"), 17, "");
+  lab.cli.write("setup.toml", setup);
+  ASSERT_EQ(lab.run("--candidates flat --calibrate off").code, 0);
+  EXPECT_EQ(lab.cli.text("out/windows.npy"), spiral);
+}
+
+TEST(Ptycho, GuessesASetup) {
+  const Lab lab;
+  io::write_npz(lab.cli.path("data.npz"), {{"images", {{kLow, kLow, kImages}, lab.values}},
+                                           {"wavelength", {{}, {532e-9}}},
+                                           {"NA", {{}, {0.1}}}});
+  const Outcome outcome = lab.cli.run("ptycho data.npz --guess");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  const std::string setup = lab.cli.text("data.toml");
+  EXPECT_NE(setup.find("wavelength_nm = { variable = \"wavelength\", scale = 1e+09 }"),
+            std::string::npos)
+      << setup;
+  EXPECT_NE(setup.find("na = { variable = \"NA\" }"), std::string::npos);
+  EXPECT_NE(setup.find("# led_pitch_mm =   # MISSING"), std::string::npos);
+  EXPECT_NE(setup.find("image_axis = \"last\""), std::string::npos);
+  EXPECT_NE(outcome.out.find("led_distance_mm"), std::string::npos) << outcome;
+  EXPECT_EQ(lab.cli.run("ptycho data.npz --guess").code, 2);
+  EXPECT_EQ(lab.cli.run("ptycho data.npz").code, 2);
+}
+
+TEST(Ptycho, PixelsOfAMaskAreNotUsed) {
+  Lab lab;
+  const double hole = std::nan("");
+  for (size_t l = 0; l < kImages; ++l) lab.values[(5 * kLow + 7) * kImages + l] = hole;
+  write_mat(lab.cli.path("data.mat"), lab.values);
+  EXPECT_EQ(lab.run("--candidates flat").err,
+            "udv: data.mat: variable 'images': image 1, pixel (5, 7) is nan, a number of at least "
+            "0 expected\n");
+  RowMatrix<double> mask = RowMatrix<double>::Zero(kLow, kLow);
+  mask(5, 7) = 1;
+  io::write_npy(lab.cli.path("mask.npy"), mask);
+  EXPECT_EQ(lab.run("--candidates flat --mask mask.npy").code, 0);
+  EXPECT_LE(lab.cli.run_json()["amplitude_residual"], 0.05);
+  io::write_npy(lab.cli.path("mask.npy"), RowMatrix<double>(RowMatrix<double>::Zero(16, 64)));
+  EXPECT_EQ(lab.run("--candidates flat --mask mask.npy").err,
+            "udv: mask.npy: a mask of 16 x 64 found, 32 x 32 expected, as the images\n");
 }
 
 TEST(Ptycho, SnapshotsAreForTheGradientMethod) {

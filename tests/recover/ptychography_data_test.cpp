@@ -69,7 +69,7 @@ TEST(PtychographyDataInMemory, LeavesOutBadImagesWhereAsked) {
   scale_image(images, 4, 0);
   scale_image(images, 2, 0.2);
   EXPECT_EQ(error_of([&] { ptychography_data(images, optics(), lights(), false); }),
-            "images 5 are all zero; the option drop-bad leaves them out");
+            "image 5 is all zero; the option drop-bad leaves such images out");
   const PtychographyData data = ptychography_data(images, optics(), lights());
   EXPECT_EQ(data.used.size(), 23u);
   EXPECT_EQ(data.leds.size(), 25u);
@@ -80,8 +80,8 @@ TEST(PtychographyDataInMemory, LeavesOutBadImagesWhereAsked) {
   EXPECT_EQ(data.amplitudes.size(), 23 * kPixels);
   EXPECT_EQ(data.contradicting, std::vector<Index>{2});
   EXPECT_EQ(data.warnings, (std::vector<std::string>{
-                               "images 5 are all zero: left out",
-                               "LEDs 3 contradict the model (far too dark or too bright for their "
+                               "image 5 is all zero: left out",
+                               "LED 3 contradicts the model (far too dark or too bright for the "
                                "place): left out"}));
 }
 

@@ -105,11 +105,17 @@ export interface Picture {
   caption?: string;
   src: string;
   pixelated?: boolean;
+  /** A length on the picture: its share of the width, and in words. */
+  bar?: {share: number; text: string};
+  /** What black and white stand for. */
+  range?: {low: string; high: string};
 }
 
 export interface PicturesBlock {
   kind: 'pictures';
   title?: string;
+  /** Pictures of one thing at one scale: they can be enlarged together. */
+  zoom?: boolean;
   items: Picture[];
 }
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "udv/jobs/ptychography.hpp"
+
+namespace udv::jobs {
+
+/// Settings of recover_image() for those of a job.
+PtychographyOptions image_options(const PtychographyJobOptions& options);
+
+/// The job where the field is cut into tiles.
+PtychographyJobResult recover_in_tiles(const PtychographyInput& input,
+                                       const PtychographyField& field,
+                                       const PtychographyJobOptions& options, Session& session);
+
+}  // namespace udv::jobs
