@@ -39,6 +39,9 @@ void continue_as_deep_program() {
   // LibTorch's threads wait in a loop otherwise, and on a busy machine take the cores from those
   // that work: four times slower.
   setenv("OMP_WAIT_POLICY", "passive", 0);
+  // Where processes do not find each other, we say it in one line, and LibTorch in three.
+  setenv("GLOG_minloglevel", "3", 0);
+  setenv("TORCH_CPP_LOG_LEVEL", "FATAL", 0);
   execv(deep_program().c_str(), given_arguments);
 }
 

@@ -36,10 +36,13 @@ using Backend = c10d::Backend;
 using Backend = c10d::ProcessGroup;
 #endif
 
+// Without the place in gloo's source that stands before it.
 std::string first_line_of(const std::exception& error) {
   const auto* const of_torch = dynamic_cast<const c10::Error*>(&error);
   const std::string text = of_torch ? of_torch->what_without_backtrace() : error.what();
-  return text.substr(0, text.find('\n'));
+  const size_t place = text.starts_with("[./") ? text.find("] ") : text.npos;
+  const size_t begin = place == text.npos ? 0 : place + 2;
+  return text.substr(begin, text.find('\n') - begin);
 }
 
 std::string name_of(const ProcessPlace& place) {

@@ -163,7 +163,7 @@ void Processes::together(const std::function<void()>& action) {
   const std::vector<std::string> errors = gather(error_of(action));
   for (size_t r = 0; r < errors.size(); ++r) {
     if (errors[r][0] == kNone) continue;
-    told_ = !first();
+    agreed_ = true;
     const bool all = std::count(errors.begin(), errors.end(), errors[r]) == size();
     throw_error(errors[r], all || r == 0 ? "" : message("rank ", r, ": "));
   }
@@ -179,7 +179,7 @@ void Processes::check_equal(const std::string& what, const std::string& lines) {
 }
 
 bool Processes::speaks() {
-  return !told_ && group_->is_first_to_ask();
+  return agreed_ ? first() : group_->is_first_to_ask();
 }
 
 void together(const std::shared_ptr<Processes>& processes, const std::function<void()>& action) {

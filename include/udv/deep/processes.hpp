@@ -87,7 +87,7 @@ class Processes {
  private:
   ProcessPlace place_;
   std::unique_ptr<Group> group_;
-  bool told_ = false;  // by rank 0
+  bool agreed_ = false;  // all have thrown the same
 };
 
 /// The action alone where there is only one process.
