@@ -180,6 +180,21 @@ void Factorization<Scalar>::measure(const MeasurementOperator<Scalar>& op, Reals
 }
 
 template <typename Scalar>
+double Factorization<Scalar>::squared_residual(const MeasurementOperator<Scalar>& op,
+                                               const Reals<Scalar>& b) const {
+  if constexpr (!kIsComplex<Scalar>) {
+    const auto* const entries = device::entries_on_device(op);
+    FactorGradient<Scalar> gradient;
+    if (entries && columns() > 0)
+      return differentiate(device::EntriesResidual<Scalar>(*entries, b), gradient);
+  }
+  Reals<Scalar> residual;
+  measure(op, residual);
+  residual -= b;
+  return squared_norm(residual);
+}
+
+template <typename Scalar>
 void Factorization<Scalar>::differentiate(const MeasurementOperator<Scalar>& op,
                                           const Reals<Scalar>& b, Reals<Scalar>& residual,
                                           FactorGradient<Scalar>& gradient) const {
