@@ -87,7 +87,9 @@ void EntriesOnDevice<Scalar>::gather(int side, const Scalar* z, const ConstRows<
                                      Scalar scale, bool add, Rows<Scalar> out) const {
   check_columns<Scalar>(other.cols());
   const Lines<Scalar> from((RowMatrix<Scalar>(other)));
-  const Array<Scalar> by_side = placed(z, side);
+  const Array<Scalar> given(z, size_);
+  Array<Scalar> by_side(size_);
+  kernels<Scalar>().place(pattern_, side, given.data(), by_side.data());
   Lines<Scalar> to;
   if (add)
     to.upload(out);
@@ -156,10 +158,8 @@ EntriesResidual<Scalar>::EntriesResidual(const EntriesOperator<Scalar>& op, cons
   Reals<Scalar> values;
   if (weighted) values = (root.array() > 0).select(b.array() / root.array(), Scalar(0));
   const Reals<Scalar> weights = weighted ? Reals<Scalar>(root.cwiseAbs2()) : Reals<Scalar>();
-  for (int side = 0; side < 2; ++side) {
-    value_[side] = entries_.placed(weighted ? values.data() : b.data(), side);
-    if (weighted) weight_[side] = entries_.placed(weights.data(), side);
-  }
+  entries_.place(weighted ? values.data() : b.data(), value_);
+  if (weighted) entries_.place(weights.data(), weight_);
 }
 
 template <typename Scalar>

@@ -26,13 +26,14 @@ class EntriesOnDevice {
   Index size() const { return size_; }
   const Pattern* pattern() const { return pattern_; }
 
-  /// Numbers of the entries in the order of a side.
+  /// Numbers of the entries in the order of each side.
   template <typename T>
-  Array<T> placed(const T* by_entry, int side) const {
+  void place(const T* by_entry, Array<T>* by_side) const {
     const Array<T> given(by_entry, size_);
-    Array<T> result(size_);
-    kernels<T>().place(pattern_, side, given.data(), result.data());
-    return result;
+    for (int side = 0; side < 2; ++side) {
+      by_side[side].resize(size_);
+      kernels<T>().place(pattern_, side, given.data(), by_side[side].data());
+    }
   }
 
   /// y_t = <left_i, right_j>, for arrays on the host.
@@ -45,6 +46,13 @@ class EntriesOnDevice {
   Index rows_, cols_, size_;
   Pattern* pattern_ = nullptr;
 };
+
+/// The operator where it is one of real entries on the device; else nullptr.
+template <typename Scalar>
+const EntriesOperator<Scalar>* entries_on_device(const MeasurementOperator<Scalar>& op) {
+  const auto* const entries = dynamic_cast<const EntriesOperator<Scalar>*>(&op);
+  return entries && entries->device() ? entries : nullptr;
+}
 
 /// The Gauss-Newton model of entries at a stack Z = (U; V) that is on the device. The formulas are
 /// those of EntriesLinearization. Keeps references.

@@ -12,6 +12,7 @@
 #include "core/sums.hpp"
 #include "recover/device/entries_device.hpp"
 #include "recover/kernels/pack.hpp"
+#include "recover/operators/measured_sums.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 
@@ -177,6 +178,21 @@ template <typename Scalar>
 void Factorization<Scalar>::measure(const MeasurementOperator<Scalar>& op, Reals<Scalar>& y) const {
   stack();
   op.apply(Z_.U(), d_, Z_.V(), y);
+}
+
+template <typename Scalar>
+double Factorization<Scalar>::squared_residual(const MeasurementOperator<Scalar>& op,
+                                               const Reals<Scalar>& b) const {
+  if constexpr (!kIsComplex<Scalar>) {
+    const auto* const entries = device::entries_on_device(op);
+    FactorGradient<Scalar> gradient;
+    if (entries && columns() > 0)
+      return differentiate(device::EntriesResidual<Scalar>(*entries, b), gradient);
+  }
+  Reals<Scalar> residual;
+  measure(op, residual);
+  residual -= b;
+  return measured_square(op, residual);
 }
 
 template <typename Scalar>

@@ -18,6 +18,24 @@ class EntryGraph {
 
   Index nodes() const { return op_.symmetric() ? op_.rows() : op_.rows() + op_.cols(); }
 
+  // Whether one of them has this property; looks no further then.
+  template <typename Property>
+  bool any_neighbour(Index node, const Property& has) const {
+    bool found = false;
+    const auto look = [&](const SparseLines& lines, Index line, Index offset) {
+      const Reals<Scalar>& root = op_.root_weights();
+      for (auto s = lines.first[line]; !found && s < lines.first[line + 1]; ++s)
+        found = (root.size() == 0 || root(lines.entry[s]) > 0) && has(offset + lines.other[s]);
+    };
+    const Index p = op_.rows();
+    const bool is_row = op_.symmetric() || node < p;
+    if (is_row) look(op_.by_row(), node, op_.symmetric() ? 0 : p);
+    if (!is_row || op_.symmetric())
+      for (Index t = 0; !found && t < op_.by_col().tiles(); ++t)
+        look(op_.by_col().tile(t), op_.symmetric() ? node : node - p, 0);
+    return found;
+  }
+
   template <typename Visit>
   void visit_neighbours(Index node, const Visit& visit) const {
     const Index p = op_.rows();
@@ -92,24 +110,36 @@ std::vector<char> core_nodes(const Graph& graph, std::vector<Index> degree, Inde
   return remains;
 }
 
-// Connected components among the nodes that remain, each sorted. Once all nodes are found, nobody's
-// neighbours need a look: with many entries a line that is soon.
+// Connected components among the nodes that remain, each sorted. Where a component has more nodes
+// than are left, those look whether they belong to it: its own neighbours are known mostly.
 template <typename Graph>
 std::vector<std::vector<Index>> components(const Graph& graph, std::vector<char> remains) {
+  constexpr char kLeft = 1, kInside = 2;
+  const auto at = [&](Index node) -> char& { return remains[static_cast<size_t>(node)]; };
   std::vector<std::vector<Index>> found;
-  auto left = std::count(remains.begin(), remains.end(), 1);
+  auto left = static_cast<size_t>(std::count(remains.begin(), remains.end(), kLeft));
   for (Index start = 0; start < graph.nodes() && left > 0; ++start) {
-    if (!remains[static_cast<size_t>(start)]) continue;
-    remains[static_cast<size_t>(start)] = 0;
-    --left;
-    std::vector<Index> members{start};
-    for (size_t next = 0; next < members.size() && left > 0; ++next)
+    if (at(start) != kLeft) continue;
+    std::vector<Index> members;
+    const auto take = [&](Index node) {
+      at(node) = kInside;
+      members.push_back(node);
+      --left;
+    };
+    take(start);
+    bool asked = false;
+    for (size_t next = 0; next < members.size() && left > 0; ++next) {
       graph.visit_neighbours(members[next], [&](Index other) {
-        if (!remains[static_cast<size_t>(other)]) return;
-        remains[static_cast<size_t>(other)] = 0;
-        --left;
-        members.push_back(other);
+        if (at(other) == kLeft) take(other);
       });
+      if (asked || members.size() <= left) continue;
+      asked = true;
+      for (Index node = 0; node < graph.nodes(); ++node)
+        if (at(node) == kLeft &&
+            graph.any_neighbour(node, [&](Index other) { return at(other) == kInside; }))
+          take(node);
+    }
+    for (const Index node : members) at(node) = 0;
     std::sort(members.begin(), members.end());
     found.push_back(std::move(members));
   }

@@ -59,12 +59,7 @@ template <typename Scalar>
 void Answer<Scalar>::measure(const WalkAnswer<Scalar>& walk, bool stopped) {
   const auto& op = problem_.op();
   const Reals<Scalar>& b = problem_.b();
-  {
-    Reals<Scalar> residual;  // freed before the spectrum takes its own memory
-    factors_.measure(op, residual);
-    residual -= b;
-    result_.objective = 0.5 * measured_square(op, residual);
-  }
+  result_.objective = 0.5 * factors_.squared_residual(op, b);
   result_.relative_residual = std::sqrt(2 * result_.objective) / std::sqrt(measured_square(op, b));
   result_.exact = result_.relative_residual <= problem_.zero_residual();
   take_spectrum(walk.exact_rank);

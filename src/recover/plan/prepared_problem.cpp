@@ -12,6 +12,7 @@
 #include "recover/operators/measured_sums.hpp"
 #include "recover/solver/bias_fit.hpp"
 #include "recover/split.hpp"
+#include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
@@ -74,7 +75,13 @@ void PreparedProblem<Scalar>::own_data() {
 
 template <typename Scalar>
 void PreparedProblem<Scalar>::rescale() {
-  b_ = static_cast<RealOf<Scalar>>(scale_) * data();
+  constexpr Index kBlock = 1 << 18;
+  const Reals<Scalar>& given = data();
+  b_.resize(given.size());
+  parallel_blocks(given.size(), kBlock, [&](Index begin, Index end) {
+    b_.segment(begin, end - begin) =
+        static_cast<RealOf<Scalar>>(scale_) * given.segment(begin, end - begin);
+  });
 }
 
 template <typename Scalar>

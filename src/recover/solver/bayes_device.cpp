@@ -73,10 +73,8 @@ BayesOnDevice<Real>::BayesOnDevice(const EntriesOperator<double>& op, const doub
   const Vector<double>& root = op.root_weights();
   std::vector<Real> known;
   for (const double r : root) known.push_back(static_cast<Real>(r * r));
-  for (int side = 0; side < 2; ++side) {
-    shared->value[side] = entries_->placed(value, side);
-    if (!known.empty()) shared->known[side] = entries_->placed(known.data(), side);
-  }
+  entries_->place(value, shared->value);
+  if (!known.empty()) entries_->place(known.data(), shared->known);
   shared_ = shared;
 }
 

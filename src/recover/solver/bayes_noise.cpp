@@ -11,11 +11,25 @@ namespace {
 
 constexpr double kSmallestShape = 0.5, kLargestShape = 1e4;
 
-// KL divergence of Gamma(a, b) (shape, rate) from Gamma(s, s).
-double divergence(double a, double b, double s) {
-  return (a - s) * digamma(a) - std::lgamma(a) + std::lgamma(s) + s * (std::log(b) - std::log(s)) +
-         a * (s - b) / b;
+// The function of the library writes a variable that all threads share.
+double log_gamma(double x) {
+  int sign;
+  return lgamma_r(x, &sign);
 }
+
+// KL divergence of Gamma(a, b) (shape, rate) from Gamma(s, s).
+class Divergence {
+ public:
+  explicit Divergence(double s) : s_(s), log_gamma_(log_gamma(s)), log_(std::log(s)) {}
+
+  double of(double a, double b) const {
+    return (a - s_) * digamma(a) - log_gamma(a) + log_gamma_ + s_ * (std::log(b) - log_) +
+           a * (s_ - b) / b;
+  }
+
+ private:
+  double s_, log_gamma_, log_;
+};
 
 }  // namespace
 
@@ -32,6 +46,7 @@ LineNoise::LineNoise(Vector<double> counts)
 void LineNoise::update(const Vector<double>& squares, double variance) {
   constexpr Index kLinesPerBlock = 1024;
   Vector<double> likelihood(counts_.size()), distance(counts_.size());  // of each line
+  const Divergence divergence(shape_);
   parallel_blocks(counts_.size(), kLinesPerBlock, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       if (!(counts_(i) > 0)) continue;
@@ -39,7 +54,7 @@ void LineNoise::update(const Vector<double>& squares, double variance) {
       const double b = shape_ + 0.5 * squares(i) / (expected_(i) * variance);
       const double log_expected = digamma(a) - std::log(b);
       expected_(i) = a / b;
-      likelihood(i) = 0.5 * counts_(i) * log_expected - divergence(a, b, shape_);
+      likelihood(i) = 0.5 * counts_(i) * log_expected - divergence.of(a, b);
       distance(i) = expected_(i) - log_expected;
     }
   });

@@ -23,9 +23,9 @@ Vector<double> col_sums(const MeasurementOperator<double>& op, const Vector<doub
   return sums;
 }
 
-const EntriesOperator<double>* entries_on_device(const MeasurementOperator<double>& op) {
-  const auto* const entries = dynamic_cast<const EntriesOperator<double>*>(&op);
-  return entries && entries->device() ? entries : nullptr;
+Vector<double> as_doubles(const std::vector<Index>& values) {
+  return Eigen::Map<const Vector<Index>>(values.data(), static_cast<Index>(values.size()))
+      .cast<double>();
 }
 
 // X = (row + global) 1^T + 1 col^T as two columns.
@@ -83,12 +83,13 @@ Vector<double> measured(const MeasurementOperator<double>& op, const Biases& bia
 }
 
 BiasFit::BiasFit(const MeasurementOperator<double>& op, Centering mode) : op_(op), mode_(mode) {
-  if (const auto* const entries = entries_on_device(op)) {
+  const auto* const entries = device::entries_on_device(op);
+  if (entries && entries->root_weights().size() == 0) {
+    row_counts_ = as_doubles(entries->row_sizes());
+    col_counts_ = as_doubles(entries->col_sizes());
+  } else if (entries) {
     // What nothing leaves of sqrt(w): w by rows and columns.
-    const Vector<double>& root = entries->root_weights();
-    const DeviceBiases weights(
-        *entries, root.size() > 0 ? root : Vector<double>::Ones(op.num_measurements()));
-    const auto counts = weights.left({});
+    const auto counts = DeviceBiases(*entries, entries->root_weights()).left({});
     row_counts_ = counts.rows;
     col_counts_ = counts.cols;
   } else {
@@ -145,9 +146,9 @@ double BiasFit::sweep(const Vector<double>& b) {
 }
 
 void BiasFit::converge(const Vector<double>& b, int max_sweeps, double tolerance) {
-  if (const auto* const entries = entries_on_device(op_))
+  if (const auto* const entries = device::entries_on_device(op_))
     device_ = std::make_shared<DeviceBiases>(*entries, b);
-  const double smallest = tolerance * largest_measured(op_, b);
+  const double smallest = tolerance > 0 ? tolerance * largest_measured(op_, b) : 0;
   for (int k = 0; k < max_sweeps; ++k)
     if (sweep(b) <= smallest) break;
 }

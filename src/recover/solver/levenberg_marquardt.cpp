@@ -199,9 +199,8 @@ FitSummary fit_factors(const MeasurementOperator<Scalar>& op, const Reals<Scalar
                        StackedFactors<Scalar>& Z, const FitOptions& options,
                        const FitMonitor& monitor) {
   if constexpr (!kIsComplex<Scalar>) {
-    const auto* const entries = dynamic_cast<const EntriesOperator<Scalar>*>(&op);
-    if (entries && entries->device() && Z.rank() > 0)
-      return fit_on_device(*entries, b, Z, options, monitor);
+    const auto* const entries = device::entries_on_device(op);
+    if (entries && Z.rank() > 0) return fit_on_device(*entries, b, Z, options, monitor);
   }
   const FactorModel<Scalar> model(op, b, Z);
   FitMonitor of_stack;

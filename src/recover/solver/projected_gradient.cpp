@@ -28,8 +28,7 @@ ProjectedGradient<Scalar>::ProjectedGradient(const MeasurementOperator<Scalar>& 
                                              const Reals<Scalar>& b, GradientOptions options)
     : op_(op), b_(b), options_(options), b_squared_(squared_norm(b)) {
   if constexpr (!kIsComplex<Scalar>) {
-    const auto* const entries = dynamic_cast<const EntriesOperator<Scalar>*>(&op);
-    if (entries && entries->device())
+    if (const auto* const entries = device::entries_on_device(op))
       device_ = std::make_shared<device::EntriesResidual<Scalar>>(*entries, b);
   }
 }

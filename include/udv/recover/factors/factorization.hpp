@@ -62,6 +62,8 @@ class UDV_EXPORT Factorization {
 
   /// y = A(X)
   void measure(const MeasurementOperator<Scalar>& op, Reals<Scalar>& y) const;
+  /// |A(X) - b|^2
+  double squared_residual(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b) const;
   /// residual z = A(X) - b and the gradient of 1/2 |z|^2. With G = A*(z) V above A*(z)^* U it is
   /// G diag(d) and Re diag(U^* A*(z) V); where symmetric 2 A*(z) U diag(d) and Re diag(U^* A*(z)
   /// U).
