@@ -16,7 +16,7 @@ struct Placement {
   std::string device = "cpu";      ///< or cuda
   std::string precision = "auto";  ///< single or bf16; auto: bf16 on cuda
   double process_timeout = 600;    ///< seconds without an answer until a process counts as lost
-  std::shared_ptr<Processes> processes;  ///< nullptr: this one alone
+  std::shared_ptr<Processes> processes = nullptr;  ///< nullptr: this one alone
 };
 void describe(OptionTable& table, Placement& placement);
 /// What trainings by several processes need besides.

@@ -40,7 +40,7 @@ template <typename Scalar>
 struct FactorGradient {
   RowMatrix<Scalar> Z;
   Reals<Scalar> d;
-  std::shared_ptr<device::Lines<RealOf<Scalar>>> away;  ///< instead of Z, on the device
+  std::shared_ptr<device::Lines<RealOf<Scalar>>> away = nullptr;  ///< instead of Z, on the device
 };
 
 /// X = U diag(d) V^* with its constraint set. Without a diagonal factor d stays 1 and nothing is
