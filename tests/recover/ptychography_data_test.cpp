@@ -157,8 +157,8 @@ TEST(PtychographyFile, NamesImagesAndPixelsOfTheFile) {
   ImageStack images = stack();
   scale_image(images, 4, 0);
   EXPECT_EQ(Files(images).refusal(),
-            "data.npz: variable 'images': images 5 are all zero; the option drop-bad leaves them "
-            "out");
+            "data.npz: variable 'images': image 5 is all zero; the option drop-bad leaves such "
+            "images out");
   images = stack();
   images.values[size_t(3 * kPixels + 9 * kSize + 10)] = -1;
   EXPECT_EQ(Files(images, "crop = 16\n").refusal(),
