@@ -261,7 +261,7 @@ TEST_F(TeamTest, CheckpointsResumeOnAnotherNumberOfRanks) {
   const std::string command = "complete data.csv --quiet --report off --out ";
   ASSERT_EQ(run(0, 1, command + "alone").code, 0);
   // A limit of time leaves a checkpoint.
-  const Outcome first = run(2, 1, command + "out --time-limit 0.02", {"UDV_MPI_SMALLEST_WORK=0"});
+  const Outcome first = run(2, 1, command + "out --time-limit 0.001", {"UDV_MPI_SMALLEST_WORK=0"});
   ASSERT_EQ(first.code, 4) << first;
   const Outcome second = run(3, 1, command + "out --resume", {"UDV_MPI_SMALLEST_WORK=0"});
   ASSERT_EQ(second.code, 0) << second;
