@@ -136,14 +136,6 @@ Factorization<Scalar>::Factorization(const Method& method, StackedFactors<Scalar
 }
 
 template <typename Scalar>
-const StackedFactors<Scalar>& Factorization<Scalar>::stack() const {
-  if constexpr (!kIsComplex<Scalar>)
-    if (moved_) away_->download(Z_.Z);
-  moved_ = false;
-  return Z_;
-}
-
-template <typename Scalar>
 double Factorization<Scalar>::differentiate(const device::EntriesResidual<Scalar>& model,
                                             FactorGradient<Scalar>& gradient) const {
   if constexpr (kIsComplex<Scalar>) {
