@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Trainings by several processes, as torchrun starts them: gloo on 127.0.0.1.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <cmath>
 #include <optional>
 
 #include "cli/deep_data.hpp"
+#include "support/free_port.hpp"
 
 #ifdef UDV_WITH_DEEP
 namespace udv::cli {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
-
-// One that nobody listens to; the system does not give it to others for a while.
-int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  bind(socket, reinterpret_cast<sockaddr*>(&address), size);
-  getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-  close(socket);
-  return ntohs(address.sin_port);
-}
 
 #ifdef UDV_WITH_C10D
 

@@ -227,17 +227,22 @@ TEST_F(TeamTest, AnErrorOfAllRanksIsSaidOnce) {
   EXPECT_EQ(outcome.err.find("udv: nothing.csv", first + 1), outcome.err.npos) << outcome;
 }
 
-// Rank 1 works in another folder, where data.csv is another file.
-TEST_F(TeamTest, DifferentFilesAreNoticed) {
-  cli.write("data.csv", triplets(30, 20, 1, 0.5, 0, 7));
-  std::filesystem::create_directory(cli.path("other"));
-  cli.write("other/data.csv", triplets(30, 20, 1, 0.5, 0, 8));
+// udv complete data.csv by two ranks, of which rank 1 works in the folder `other`.
+Outcome complete_in_two_folders(const Cli& cli) {
   const std::string common = std::string(UDV_PROGRAM) + " complete data.csv --out out";
   std::istringstream words(std::string(kMpirun) + " --allow-run-as-root --oversubscribe -n 1 " +
                            common + " : -n 1 --wdir " + cli.path("other").string() + " " + common);
   std::vector<std::string> command;
   for (std::string word; words >> word;) command.push_back(word);
-  const Outcome outcome = cli.run_words(command)->wait();
+  return cli.run_words(command)->wait();
+}
+
+// Rank 1 works in another folder, where data.csv is another file.
+TEST_F(TeamTest, DifferentFilesAreNoticed) {
+  cli.write("data.csv", triplets(30, 20, 1, 0.5, 0, 7));
+  std::filesystem::create_directory(cli.path("other"));
+  cli.write("other/data.csv", triplets(30, 20, 1, 0.5, 0, 8));
+  const Outcome outcome = complete_in_two_folders(cli);
   EXPECT_EQ(outcome.code, 3) << outcome;
   EXPECT_NE(outcome.err.find("rank 0 sees"), outcome.err.npos) << outcome;
   EXPECT_FALSE(cli.exists("out"));
@@ -246,12 +251,7 @@ TEST_F(TeamTest, DifferentFilesAreNoticed) {
 TEST_F(TeamTest, AnErrorOfOneRankEndsAll) {
   cli.write("data.csv", triplets(30, 20, 1, 0.5, 0, 7));
   std::filesystem::create_directory(cli.path("other"));
-  const std::string common = std::string(UDV_PROGRAM) + " complete data.csv --out out";
-  std::istringstream words(std::string(kMpirun) + " --allow-run-as-root --oversubscribe -n 1 " +
-                           common + " : -n 1 --wdir " + cli.path("other").string() + " " + common);
-  std::vector<std::string> command;
-  for (std::string word; words >> word;) command.push_back(word);
-  const Outcome outcome = cli.run_words(command)->wait();
+  const Outcome outcome = complete_in_two_folders(cli);
   EXPECT_NE(outcome.code, 0) << outcome;
   EXPECT_NE(outcome.err.find("data.csv"), outcome.err.npos) << outcome;
 }

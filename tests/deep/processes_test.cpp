@@ -3,15 +3,13 @@
 #include "udv/deep/processes.hpp"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <torch/torch.h>
-#include <unistd.h>
 
 #include <thread>
 
 #include "deep/gradient_buckets.hpp"
 #include "deep/synchronised_norm.hpp"
+#include "support/free_port.hpp"
 #include "udv/core/options.hpp"
 
 namespace udv::deep {
@@ -20,18 +18,6 @@ namespace {
 using torch::Tensor;
 
 #ifdef UDV_WITH_C10D
-
-int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  bind(socket, reinterpret_cast<sockaddr*>(&address), size);
-  getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-  close(socket);
-  return ntohs(address.sin_port);
-}
 
 // The same action in every process.
 void in_processes(int size, const std::function<void(const std::shared_ptr<Processes>&)>& action) {
