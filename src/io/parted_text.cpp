@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "core/hash.hpp"
 #include "core/parse.hpp"
 #include "core/require.hpp"
 #include "io/text.hpp"
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kCompared = 1 << 16;  // first and last bytes of parts of one size
+constexpr std::int64_t kPieces = 1024, kPieceSize = 4096;  // what a sampled checksum reads
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
@@ -139,6 +141,19 @@ std::string PartedText::lines(std::int64_t begin, std::int64_t end) const {
     text += repeats ? part.substr(header_.size()) : part;
   }
   return text;
+}
+
+std::uint64_t PartedText::sampled_checksum() const {
+  std::uint64_t hash = kHashStart;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const std::int64_t size = starts_[k + 1] - starts_[k];
+    const std::int64_t stride = std::max(kPieceSize, this->size() / kPieces);
+    for (std::int64_t at = 0; at < size; at += stride) {
+      const std::string piece = read_range(parts_[k], at, std::min(at + kPieceSize, size));
+      hash = array_hash(piece.data(), piece.size(), hash);
+    }
+  }
+  return hash;
 }
 
 std::string PartedText::head(std::size_t count) const {

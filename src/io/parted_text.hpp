@@ -25,6 +25,8 @@ class PartedText {
   std::string all() const { return lines(0, size()); }
   /// The first bytes.
   std::string head(std::size_t count) const;
+  /// Of 1,024 pieces of 4 KiB, evenly spread; of everything where there is less.
+  std::uint64_t sampled_checksum() const;
 
  private:
   void check_different() const;

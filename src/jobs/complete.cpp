@@ -176,7 +176,7 @@ void check_alike(const CompleteTask& task) {
   require<IoError>(std::min(entries.rows, entries.cols) >= ranks, task.name(), ": the matrix is ",
                    entries.rows, " x ", entries.cols, ", at least as many rows and columns as the ",
                    ranks, " processes expected");
-  if (task.spread) return;  // the reader has compared the sizes of the files
+  if (task.spread) return;  // the reader has compared the files
   std::uint64_t hash = kHashStart;
   const auto add = [&hash](const auto& values) {
     hash = array_hash(values.data(), values.size() * sizeof(values[0]), hash);

@@ -228,11 +228,12 @@ TEST_F(TeamTest, AnErrorOfAllRanksIsSaidOnce) {
 }
 
 // udv complete data.csv by two ranks, of which rank 1 works in the folder `other`.
-Outcome complete_in_two_folders(const Cli& cli) {
+Outcome complete_in_two_folders(const Cli& cli, const std::vector<std::string>& variables = {}) {
   const std::string common = std::string(UDV_PROGRAM) + " complete data.csv --out out";
   std::istringstream words(std::string(kMpirun) + " --allow-run-as-root --oversubscribe -n 1 " +
                            common + " : -n 1 --wdir " + cli.path("other").string() + " " + common);
-  std::vector<std::string> command;
+  std::vector<std::string> command{"/usr/bin/env"};
+  command.insert(command.end(), variables.begin(), variables.end());
   for (std::string word; words >> word;) command.push_back(word);
   return cli.run_words(command)->wait();
 }
@@ -245,6 +246,19 @@ TEST_F(TeamTest, DifferentFilesAreNoticed) {
   const Outcome outcome = complete_in_two_folders(cli);
   EXPECT_EQ(outcome.code, 3) << outcome;
   EXPECT_NE(outcome.err.find("rank 0 sees"), outcome.err.npos) << outcome;
+  EXPECT_FALSE(cli.exists("out"));
+}
+
+TEST_F(TeamTest, DifferentFilesOfOneSizeAreNoticedWhereEachRankReadsItsPart) {
+  std::string text = triplets(30, 20, 1, 0.5, 0, 7);
+  cli.write("data.csv", text);
+  char& digit = text[text.find_last_of("0123456789")];
+  digit = digit == '1' ? '2' : '1';
+  std::filesystem::create_directory(cli.path("other"));
+  cli.write("other/data.csv", text);
+  const Outcome outcome = complete_in_two_folders(cli, kFewAreMany);
+  EXPECT_EQ(outcome.code, 3) << outcome;
+  EXPECT_NE(outcome.err.find("rank 0 sees a checksum of"), outcome.err.npos) << outcome;
   EXPECT_FALSE(cli.exists("out"));
 }
 
