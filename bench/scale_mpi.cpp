@@ -148,6 +148,15 @@ double largest_of_ranks(double value) {
   return largest;
 }
 
+double median_step(const std::vector<double>& times) {
+  std::vector<double> steps;
+  for (size_t k = 1; k < times.size(); ++k) steps.push_back(times[k] - times[k - 1]);
+  if (steps.empty()) return 0;
+  std::nth_element(steps.begin(), steps.begin() + static_cast<Index>(steps.size() / 2),
+                   steps.end());
+  return steps[steps.size() / 2];
+}
+
 int run(const Setup& setup) {
   const int ranks = communicator().size();
   const Index blocks = (setup.rows + kBlock - 1) / kBlock;
@@ -177,16 +186,16 @@ int run(const Setup& setup) {
   };
   const Recovery found = recover(problem, RecoverOptions(), hooks);
   const double solved = seconds_now();
-  const double last_sweep = times.size() > 1 ? times.back() - times[times.size() - 2] : 0;
+  const double sweep = median_step(times);
   const double peak = largest_of_ranks(peak_mib());
   if (communicator().is_root())
     fmt::print(
         "ranks {:2} threads {:2} entries {} made {:.1f} s built {:.1f} s solved {:.1f} s peak "
         "{:.0f} "
-        "MiB a rank; last of {} sweeps {:.3f} s; rank {} sigma {:.4f} rmse {:.4f} checksum "
+        "MiB a rank; {} sweeps, median {:.3f} s; rank {} sigma {:.4f} rmse {:.4f} checksum "
         "{:016x}; exchanged {:.2f} GB in {} calls, {:.1f} s\n",
         ranks, num_threads(), entries, made - start, built - made, solved - built, peak,
-        times.size(), last_sweep, found.rank, found.noise_sigma, error_of(setup, V, found),
+        times.size(), sweep, found.rank, found.noise_sigma, error_of(setup, V, found),
         checksum(found), counting.gigabytes, counting.calls, counting.seconds);
   return 0;
 }

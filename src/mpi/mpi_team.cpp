@@ -10,14 +10,23 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 
 #include "core/team.hpp"
+#include "mpi/node_stage.hpp"
 
 namespace udv {
 namespace {
 
 constexpr Index kMostBytes = Index{1} << 30;  // of one message: MPI counts with 32 bits
 constexpr double kAwake = 2;                  // seconds that a rank waits without sleeping
+constexpr Index kStage = Index{2} << 20;      // bytes of a rank in memory that all of them see
+constexpr Index kStaged = Index{1} << 18;     // bytes below which messages are faster
+
+Index number_of(const char* variable, Index otherwise) {
+  const char* const text = std::getenv(variable);
+  return text ? std::atoll(text) : otherwise;
+}
 
 size_t at(Index i) {
   return static_cast<size_t>(i);
@@ -43,8 +52,10 @@ class MpiTeam final : public Team {
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
-    if (const char* const text = std::getenv("UDV_MPI_SMALLEST_WORK"))
-      smallest_work_ = std::atoll(text);
+    smallest_work_ = number_of("UDV_MPI_SMALLEST_WORK", smallest_work_);
+    const Index stage = number_of("UDV_MPI_STAGE", kStage);  // 0: messages alone
+    smallest_staged_ = std::min(stage, kStaged);
+    stage_ = std::make_unique<NodeStage>(stage);
   }
 
   int rank() const override { return rank_; }
@@ -53,6 +64,8 @@ class MpiTeam final : public Team {
 
   void all_gather(void* data, const std::vector<Index>& bounds) override {
     auto* const bytes = static_cast<char*>(data);
+    if (stage_->usable() && bounds.back() >= smallest_staged_)
+      return stage_->all_gather(bytes, bounds, [this] { barrier(timeout_); });
     if (bounds.back() <= kMostBytes) {
       const std::vector<int> counts = counts_of(bounds), starts = starts_of(bounds);
       MPI_Request request;
@@ -105,9 +118,8 @@ class MpiTeam final : public Team {
   }
 
   void finish() override {
-    MPI_Request request;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    wait(request, std::numeric_limits<double>::infinity());  // rank 0 may have much to write
+    barrier(std::numeric_limits<double>::infinity());  // rank 0 may have much to write
+    stage_->free();
     MPI_Finalize();
   }
 
@@ -117,6 +129,12 @@ class MpiTeam final : public Team {
   }
 
  private:
+  void barrier(double timeout) {
+    MPI_Request request;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    wait(request, timeout);
+  }
+
   void send_to_all(char* data, Index bytes, int root) {
     MPI_Request request;
     MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, MPI_COMM_WORLD, &request);
@@ -149,7 +167,8 @@ class MpiTeam final : public Team {
 
   int rank_ = 0, size_ = 1;
   double timeout_;
-  Index smallest_work_ = 1 << 20;
+  Index smallest_work_ = 1 << 20, smallest_staged_ = kStaged;
+  std::unique_ptr<NodeStage> stage_;
 };
 
 }  // namespace

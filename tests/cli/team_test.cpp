@@ -154,6 +154,22 @@ TEST_F(TeamTest, EntriesAreSpreadWhileTheyAreRead) {
   }
 }
 
+// Through memory of the machine in one piece, in pieces of 4 KiB, and by messages.
+TEST_F(TeamTest, TheWayOfTheBytesDoesNotMatter) {
+  cli.write("data.csv", triplets(90, 70, 2, 0.5, 0.2, 6));
+  const std::string command = "complete data.csv --quiet --report off --start bayes --out ";
+  ASSERT_EQ(run(0, 1, command + "alone", kFewAreMany).code, 0);
+  for (const char* const stage : {"2097152", "8192", "0"}) {
+    std::vector<std::string> variables = kFewAreMany;
+    variables.push_back(std::string("UDV_MPI_STAGE=") + stage);
+    variables.push_back("UDV_MPI_SMALLEST_WORK=0");
+    const std::string out = std::string("stage") + stage;
+    const Outcome outcome = run(3, 1, command + out, variables);
+    ASSERT_EQ(outcome.code, 0) << outcome;
+    EXPECT_EQ(numbers(out), numbers("alone")) << stage;
+  }
+}
+
 TEST_F(TeamTest, NumberedPartsAreOneFile) {
   const std::string text = triplets(90, 70, 2, 0.5, 0.2, 6);
   const std::string header = text.substr(0, text.find('\n') + 1);
