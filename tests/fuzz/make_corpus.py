@@ -205,6 +205,27 @@ SWEEP = ("key,settings,status,variant,optimizer,learning_rate,weight_decay,seed,
          "stable_rank,effective_rank,rank_90,rank_99,rank_999,live_width,hidden,parameters,epochs,seconds,validation\n")
 
 
+def tiff(pages, bits=8, sample_format=1, compression=1, description=b"", size=(3, 4), next_of_last=0):
+    """Pages of rows x cols numbers, one strip each: directory, then its data."""
+    rows, cols = size
+    out = b"II*\0" + struct.pack("<I", 8)
+    for page in range(pages):
+        text = description + b"\0" if description else b""
+        data = bytes((page + k) % 256 for k in range(12 * bits // 8))
+        data = zlib.compress(data) if compression == 8 else data
+        count = 10 + bool(text)
+        at = len(out) + 2 + 12 * count + 4
+        tags = [(256, 4, 1, cols), (257, 4, 1, rows), (258, 3, 1, bits), (259, 3, 1, compression), (262, 3, 1, 1)]
+        tags += [(270, 2, len(text), at + len(data))] if text else []
+        tags += [(273, 4, 1, at), (277, 3, 1, 1), (278, 4, 1, rows), (279, 4, 1, len(data)), (339, 3, 1, sample_format)]
+        after = at + len(data) + len(text)
+        after_even = after + after % 2
+        following = next_of_last if page + 1 == pages else after_even
+        out += struct.pack("<H", count) + b"".join(struct.pack("<HHII", *tag) for tag in tags) + struct.pack("<I", following)
+        out += data + text + b"\0" * (after_even - after)
+    return out
+
+
 def png():
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -268,6 +289,10 @@ def main():
          torn=b"\0" + SWEEP.encode() + b"k,s,done", history=b"\1iteration,objective\n1,2.5\n2,x\n", empty=b"\1iteration\n",
          keys=b"\2index,key\n0,a\n1,\"b, c\"\n", gap=b"\2index,key\n5,a\n", run=b'\3{"udv": "0.2.0", "format": 1, "command": "complete", "rank": 3}',
          other_format=b'\3{"udv": "9", "format": 7}')
+    save("tiff", whole=tiff(1), pages=tiff(3, bits=16), floats=tiff(1, bits=32, sample_format=3), packed=tiff(2, compression=8),
+         cut=tiff(2)[:-20], circle=tiff(2, next_of_last=8), large=tiff(1, size=(2**31 - 1, 2**31 - 1)), wide=tiff(1, size=(1, 2**31 - 1)),
+         bomb=tiff(1, compression=8, size=(60000, 60000)),
+         notes=tiff(1, description=b'<OME><Image><Pixels PhysicalSizeX="0.5" PhysicalSizeXUnit="mm" SizeX="4"/></Image></OME>'))
     picture = png()
     save("png", whole=picture, cut=picture[:-12], large=picture[:16] + b"\x7f\xff\xff\xff" * 2 + picture[24:])
 
