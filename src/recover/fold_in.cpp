@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "udv/recover/fold_in.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +8,7 @@
 #include <numeric>
 
 #include "core/require.hpp"
+#include "core/small_solves.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -18,15 +18,14 @@ namespace {
 constexpr double kUnseen = 1e-10;
 
 using Square = Eigen::MatrixXd;
-using Solver = Eigen::SelfAdjointEigenSolver<Square>;
 
 // L with C = L L^T; no direction is left out altogether.
 Square root_of(const RowMatrix<double>& covariance) {
   if (covariance.size() == 0) return Square(0, 0);
-  const Solver solver{Square(covariance)};
-  const Vector<double> variances = solver.eigenvalues().cwiseMax(0);
+  const SymmetricEigen eigen = symmetric_eigen(covariance);
+  const Vector<double> variances = eigen.values.cwiseMax(0);
   const double least = std::max(1e-8 * variances.sum(), std::numeric_limits<double>::min());
-  return solver.eigenvectors() * variances.cwiseMax(least).cwiseSqrt().asDiagonal();
+  return eigen.Q * variances.cwiseMax(least).cwiseSqrt().asDiagonal();
 }
 
 // Entries in order of their rows: those of row i stand at start[i] .. start[i + 1].
@@ -80,13 +79,11 @@ class Folder {
  private:
   RowFit solve(const Square& gram, const Vector<double>& right) const {
     if (gram.size() == 0) return {Vector<double>(0), Square(0, 0), Square(0, 0)};
-    const Solver solver{gram};
-    const Vector<double>& values = solver.eigenvalues();
+    const auto [values, Q] = symmetric_eigen(gram);
     const double largest = std::max(values(values.size() - 1), 0.0);
     const double sigma = columns_.noise_sigma;
     // Data without noise still have the rounding of their own digits.
     const double ridge = std::max(sigma * sigma, 1e-15 * largest);
-    const Square& Q = solver.eigenvectors();
     Vector<double> z = Q.transpose() * right;
     Index open = 0;
     for (Index m = 0; m < z.size(); ++m) {

@@ -82,7 +82,7 @@ std::vector<Json> adapter_ranks_map(const std::string& title, const RunView& run
     y.push_back(matrix);
     Json row = Json::array();
     for (const Index layer : layers)
-      row.push_back(by_layer.contains(layer) ? short_number(by_layer.at(layer)) : Json(nullptr));
+      row.push_back(by_layer.contains(layer) ? chart_number(by_layer.at(layer)) : Json(nullptr));
     values.push_back(std::move(row));
   }
   return {{{"kind", "heatmap"},

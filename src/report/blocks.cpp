@@ -22,7 +22,7 @@ Json axis_json(const Axis& axis) {
 Json series_json(const Series& series, std::size_t buckets, bool log_x) {
   Json points = Json::array();
   for (const std::size_t i : thinned(series.x, series.y, buckets, log_x))
-    points.push_back({short_number(series.x[i]), short_number(series.y[i])});
+    points.push_back({chart_number(series.x[i]), chart_number(series.y[i])});
   Json json = {{"name", series.name}};
   if (series.dash) json["dash"] = true;
   if (series.step) json["step"] = true;
@@ -48,7 +48,7 @@ std::string base64(const std::string& bytes) {
 
 }  // namespace
 
-Json short_number(double value) {
+Json chart_number(double value) {
   if (!std::isfinite(value)) return nullptr;
   if (value == std::round(value) && std::abs(value) < 1e15) return static_cast<std::int64_t>(value);
   return std::strtod(fmt::format("{:.5e}", value).c_str(), nullptr);

@@ -60,6 +60,6 @@ Json pictures_block(const std::string& title, std::vector<Json> items);
 Json compare_block(const std::string& title, Json before, Json after);
 
 /// Six digits are more than a chart shows.
-Json short_number(double value);
+Json chart_number(double value);
 
 }  // namespace udv::report

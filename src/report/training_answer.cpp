@@ -82,7 +82,7 @@ std::vector<Json> scatter_block(const RunView& run) {
   for (const Bin& bin : bins) {
     found.x.push_back(bin.x);
     found.y.push_back(bin.mean);
-    band.push_back({short_number(bin.x), short_number(bin.low), short_number(bin.high)});
+    band.push_back({chart_number(bin.x), chart_number(bin.low), chart_number(bin.high)});
   }
   diagonal.x = diagonal.y = {bins.front().x, bins.back().x};
   Json block =

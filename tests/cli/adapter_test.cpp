@@ -5,7 +5,7 @@
 #include "udv/net/files/peft.hpp"
 
 namespace udv::cli {
-namespace {
+namespace adapter_test {
 
 using testing::layer;
 using testing::small_adapter;
@@ -145,5 +145,5 @@ TEST_F(AdapterCommands, AnAdapterOfZerosCannotGoToPeft) {
                  {"zeros: all 4 blocks of the adapter have rank 0"});
 }
 
-}  // namespace
+}  // namespace adapter_test
 }  // namespace udv::cli

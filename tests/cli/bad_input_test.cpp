@@ -4,7 +4,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace bad_input_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -23,7 +23,7 @@ void PrintTo(const BadFile& bad, std::ostream* stream) {
   *stream << bad.file << " " << bad.flags;
 }
 
-class BadEntries : public testing::TestWithParam<BadFile> {};
+class BadEntries : public ::testing::TestWithParam<BadFile> {};
 
 TEST_P(BadEntries, ExitWithThreeInOneLineThatNamesThem) {
   const Cli cli;
@@ -38,7 +38,7 @@ const auto kNameOf = [](const auto& instance) { return instance.param.name; };
 
 INSTANTIATE_TEST_SUITE_P(
     Text, BadEntries,
-    testing::Values(
+    ::testing::Values(
         BadFile{"Empty", "a.csv", "", "", {"empty file found", "expected"}},
         BadFile{"BlankLinesOnly", "a.csv", "\n \n\n", "", {"no line with data", "expected"}},
         BadFile{"HeaderOnly", "a.csv", "r,c,v\n", "", {"only a header", "expected"}},
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Keys, BadEntries,
-    testing::Values(
+    ::testing::Values(
         BadFile{"RaggedLine", "a.csv", "a,b,2\na,c\n", "", {":2:", "2 fields", "3 expected"}},
         BadFile{"OpenQuote", "a.csv", "a,b,2\na,\"c,2\n", "", {":2:", "closing quote"}},
         BadFile{"EmptyKey", "a.csv", "a,b,2\n,c,3\n", "", {":2:", "empty field", "row key"}},
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Tables, BadEntries,
-    testing::Values(
+    ::testing::Values(
         BadFile{"RaggedLine", "a.csv", "a,b,c,d,e\n1,2,3,4\n", "", {":2:", "4 fields"}},
         BadFile{"Text", "a.csv", "a,b,c,d,e\n1,2,x,4,5\n", "", {":2:", "'x'", "value"}},
         BadFile{"TwoRowsOfOneKey",
@@ -132,43 +132,44 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     MatrixMarket, BadEntries,
-    testing::Values(BadFile{"Empty", "a.mtx", "", "", {"empty file"}},
-                    BadFile{"NoBanner", "a.mtx", "3 3 1\n1 1 1\n", "", {":1:", "%%MatrixMarket"}},
-                    BadFile{"Pattern",
-                            "a.mtx",
-                            "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1\n",
-                            "",
-                            {":1:", "pattern", "real or integer"}},
-                    BadFile{"TooFew",
-                            "a.mtx",
-                            "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1\n",
-                            "",
-                            {"1 entry", "5 expected"}},
-                    BadFile{"TooMany",
-                            "a.mtx",
-                            "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n2 2 2\n",
-                            "",
-                            {":4:"}},
-                    BadFile{"OutOfRange",
-                            "a.mtx",
-                            "%%MatrixMarket matrix coordinate real general\n3 3 1\n4 1 1\n",
-                            "",
-                            {":3:", "4"}},
-                    BadFile{"NoRows",
-                            "a.mtx",
-                            "%%MatrixMarket matrix coordinate real general\n0 0 0\n",
-                            "",
-                            {":2:", "0 x 0"}},
-                    BadFile{"RectangularSymmetric",
-                            "a.mtx",
-                            "%%MatrixMarket matrix coordinate real symmetric\n3 2 1\n1 1 1\n",
-                            "",
-                            {":2:"}}),
+    ::testing::Values(BadFile{"Empty", "a.mtx", "", "", {"empty file"}},
+                      BadFile{"NoBanner", "a.mtx", "3 3 1\n1 1 1\n", "", {":1:", "%%MatrixMarket"}},
+                      BadFile{"Pattern",
+                              "a.mtx",
+                              "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1\n",
+                              "",
+                              {":1:", "pattern", "real or integer"}},
+                      BadFile{"TooFew",
+                              "a.mtx",
+                              "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1\n",
+                              "",
+                              {"1 entry", "5 expected"}},
+                      BadFile{
+                          "TooMany",
+                          "a.mtx",
+                          "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n2 2 2\n",
+                          "",
+                          {":4:"}},
+                      BadFile{"OutOfRange",
+                              "a.mtx",
+                              "%%MatrixMarket matrix coordinate real general\n3 3 1\n4 1 1\n",
+                              "",
+                              {":3:", "4"}},
+                      BadFile{"NoRows",
+                              "a.mtx",
+                              "%%MatrixMarket matrix coordinate real general\n0 0 0\n",
+                              "",
+                              {":2:", "0 x 0"}},
+                      BadFile{"RectangularSymmetric",
+                              "a.mtx",
+                              "%%MatrixMarket matrix coordinate real symmetric\n3 2 1\n1 1 1\n",
+                              "",
+                              {":2:"}}),
     kNameOf);
 
 INSTANTIATE_TEST_SUITE_P(
     Npy, BadEntries,
-    testing::Values(
+    ::testing::Values(
         BadFile{"NotNpy", "a.npy", "1,1,2\n", "", {"NUMPY"}},
         BadFile{"CutShort", "a.npy", npy({2, 2}, {1, 2, 3, 4}).substr(0, 140), "", {"bytes"}},
         BadFile{"NoRows", "a.npy", npy({0, 3}, {}), "", {"0 x 3"}},
@@ -187,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// Data that overflow or vanish when squared: refused by name rather than answered with NaN.
 INSTANTIATE_TEST_SUITE_P(
     Size, BadEntries,
-    testing::Values(
+    ::testing::Values(
         BadFile{
             "TooLarge", "a.csv", "1,1,1e308\n1,2,1e308\n2,1,1e308\n2,2,1e308\n", "", {"1e+308"}},
         BadFile{"TooSmall", "a.csv", "1,1,1e-300\n1,2,1e-300\n2,1,1e-300\n", "", {"1e-300"}}),
@@ -210,7 +211,7 @@ TEST(BadPath, OfAnEmptyDeviceIsNamed) {
 }
 
 /// Further files of `udv complete` beside good data of 30 x 25.
-class BadCompanion : public testing::TestWithParam<BadFile> {};
+class BadCompanion : public ::testing::TestWithParam<BadFile> {};
 
 TEST_P(BadCompanion, ExitsWithThreeBeforeAnythingIsSolved) {
   const Cli cli;
@@ -224,7 +225,7 @@ TEST_P(BadCompanion, ExitsWithThreeBeforeAnythingIsSolved) {
 
 INSTANTIATE_TEST_SUITE_P(
     Complete, BadCompanion,
-    testing::Values(
+    ::testing::Values(
         BadFile{"TestMissing", "no.csv", "", "--test no.csv", {"no such file"}},
         BadFile{"TestOutside", "t.csv", "31,1,2\n", "--test t.csv", {":1:", "(31, 1)", "30 x 25"}},
         BadFile{"TestNan", "t.csv", "1,1,nan\n", "--test t.csv", {":1:", "nan"}},
@@ -272,7 +273,7 @@ void PrintTo(const BadArrays& bad, std::ostream* stream) {
   *stream << bad.name;
 }
 
-class BadMeasurements : public testing::TestWithParam<BadArrays> {};
+class BadMeasurements : public ::testing::TestWithParam<BadArrays> {};
 
 TEST_P(BadMeasurements, ExitWithThreeInOneLineThatNamesThem) {
   const Cli cli;
@@ -288,7 +289,7 @@ const std::string kB = npy({3}, {1, 2, 3});
 
 INSTANTIATE_TEST_SUITE_P(
     Sense, BadMeasurements,
-    testing::Values(
+    ::testing::Values(
         BadArrays{"ShapesDisagree", kA, npy({2}, {1, 2}), "", {"b.npy: 2 values", "3 expected"}},
         BadArrays{"NoShape", kFlatA, kB, "", {"A.npy: shape 3 x 4", "option shape"}},
         BadArrays{"WrongShape", kFlatA, kB, "--shape 3,2", {"A.npy: shape 3 x 4", "3*2"}},
@@ -402,5 +403,5 @@ TEST(ClosedStreams, DoNotAbortTheProgram) {
   EXPECT_EQ(code(" --help >/dev/full"), 3);
 }
 
-}  // namespace
+}  // namespace bad_input_test
 }  // namespace udv::cli

@@ -7,7 +7,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace complete_test {
 
 Outcome complete(const Cli& cli, const std::string& arguments) {
   return cli.run("complete " + arguments + " --out out --quiet");
@@ -229,5 +229,5 @@ TEST(Complete, PrintsASummary) {
   EXPECT_EQ(outcome.err, "");
 }
 
-}  // namespace
+}  // namespace complete_test
 }  // namespace udv::cli

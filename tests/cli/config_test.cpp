@@ -2,7 +2,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace config_test {
 
 Outcome complete_with(const Cli& cli, const std::string& toml, const std::string& flags = "") {
   cli.write("data.csv", triplets(small_planted().entries));
@@ -140,5 +140,5 @@ TEST(Config, WorksForEveryCommand) {
   }
 }
 
-}  // namespace
+}  // namespace config_test
 }  // namespace udv::cli

@@ -2,7 +2,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace demo_test {
 
 void expect_table(const Outcome& outcome) {
   EXPECT_EQ(outcome.code, 0) << outcome;
@@ -30,5 +30,5 @@ TEST(Demo, HeedsItsTimeLimit) {
   EXPECT_EQ(cli.run_json("out/bm")["stop_reason"], "time limit");
 }
 
-}  // namespace
+}  // namespace demo_test
 }  // namespace udv::cli

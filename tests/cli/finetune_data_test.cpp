@@ -15,7 +15,7 @@
 #ifdef UDV_WITH_DEEP
 
 namespace udv::cli {
-namespace {
+namespace finetune_data_test {
 
 using testing::cifar_record;
 using testing::data_file;
@@ -217,7 +217,7 @@ TEST(FinetuneData, RefusesTheCheckpointOfAnotherModel) {
                  {"part/checkpoint.bin: not a checkpoint of udv"});
 }
 
-}  // namespace
+}  // namespace finetune_data_test
 }  // namespace udv::cli
 
 #endif

@@ -4,7 +4,7 @@
 #include "cli/deep_data.hpp"
 
 namespace udv::cli {
-namespace {
+namespace finetune_test {
 
 #ifndef UDV_WITH_DEEP
 
@@ -89,5 +89,5 @@ TEST(Finetune, NamesWhatIsWrongWithItsInput) {
 
 #endif
 
-}  // namespace
+}  // namespace finetune_test
 }  // namespace udv::cli

@@ -2,7 +2,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace fold_in_test {
 
 double planted_at(const Planted& planted, Index i, Index j) {
   return planted.U.row(i).dot(planted.V.row(j));
@@ -118,5 +118,5 @@ TEST(FoldIn, NamesTheLineOfABadFile) {
   expect_refused(cli, cli.run("fold-in run new.csv --out out"), 3, {"new.csv:2:", "'x'"});
 }
 
-}  // namespace
+}  // namespace fold_in_test
 }  // namespace udv::cli

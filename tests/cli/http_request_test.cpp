@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace udv::cli {
-namespace {
+namespace http_request_test {
 
 constexpr const char* kHost = "Host: localhost:1\r\n";
 
@@ -93,5 +93,5 @@ TEST(HttpRange, ThatIsNoneOrManyIsTheWholeFile) {
     EXPECT_FALSE(parse_range(text, 10)) << text;
 }
 
-}  // namespace
+}  // namespace http_request_test
 }  // namespace udv::cli

@@ -7,7 +7,7 @@
 #include "udv/net/trainer.hpp"
 
 namespace udv::cli {
-namespace {
+namespace inspect_test {
 
 void expect_words(const Outcome& outcome, const std::vector<std::string>& words) {
   EXPECT_EQ(outcome.code, 0) << outcome;
@@ -194,5 +194,5 @@ TEST(Inspect, IsNotTakenInByFilesOfOthers) {
                {"spectrum           1, null", "warning            w", "list               1, x"});
 }
 
-}  // namespace
+}  // namespace inspect_test
 }  // namespace udv::cli

@@ -2,7 +2,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace interrupt_test {
 
 using std::chrono::milliseconds;
 
@@ -195,7 +195,7 @@ TEST(Resume, WithOtherOptionsIsRefused) {
   EXPECT_NE(outcome.err.find("other options"), std::string::npos) << outcome;
 }
 
-class DamagedCheckpoint : public testing::TestWithParam<std::string> {};
+class DamagedCheckpoint : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DamagedCheckpoint, IsRefusedByNameAndChangesNothing) {
   const Cli cli;
@@ -215,7 +215,7 @@ TEST_P(DamagedCheckpoint, IsRefusedByNameAndChangesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(By, DamagedCheckpoint,
-                         testing::Values("Empty", "CutShort", "Changed", "Lengthened", "Text"),
+                         ::testing::Values("Empty", "CutShort", "Changed", "Lengthened", "Text"),
                          [](const auto& instance) { return instance.param; });
 
 TEST(Resume, WithoutACheckpointStartsAnewAndSaysSo) {
@@ -237,5 +237,5 @@ TEST(Resume, TwiceGivesTheSameBytes) {
   EXPECT_EQ(cli.text("out/U.npy"), U);
 }
 
-}  // namespace
+}  // namespace interrupt_test
 }  // namespace udv::cli

@@ -8,7 +8,7 @@
 #include "udv/net/files/adapter_file.hpp"
 
 namespace udv::cli {
-namespace {
+namespace lora_test {
 
 #ifndef UDV_WITH_DEEP
 
@@ -231,5 +231,5 @@ TEST_F(LoraCommand, NamesWhatIsWrongWithItsInput) {
 
 #endif
 
-}  // namespace
+}  // namespace lora_test
 }  // namespace udv::cli

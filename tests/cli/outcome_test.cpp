@@ -5,7 +5,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace outcome_test {
 
 Outcome complete(const Cli& cli, const std::string& flags = "") {
   return cli.run("complete data.csv --out out --force " + flags);
@@ -170,7 +170,7 @@ void PrintTo(const Tiny& tiny, std::ostream* stream) {
   *stream << tiny.name;
 }
 
-class TinyData : public testing::TestWithParam<Tiny> {};
+class TinyData : public ::testing::TestWithParam<Tiny> {};
 
 TEST_P(TinyData, IsSolvedWithFiniteNumbers) {
   const Cli cli;
@@ -186,19 +186,20 @@ TEST_P(TinyData, IsSolvedWithFiniteNumbers) {
 
 INSTANTIATE_TEST_SUITE_P(
     Matrix, TinyData,
-    testing::Values(Tiny{"OneEntry", "4,5,2\n"}, Tiny{"TwoEntries", "4,5,2\n1,2,3\n"},
-                    Tiny{"TwoByTwo", "1,1,1\n1,2,2\n2,1,2\n"},
-                    Tiny{"TwoByTwoComplete", "1,1,1\n1,2,2\n2,1,2\n2,2,9\n"},
-                    Tiny{"Constant", full(6, 5, [](int, int) { return 3; })},
-                    Tiny{"Identity", full(6, 6, [](int i, int j) { return i == j ? 1 : 0; })},
-                    Tiny{"Diagonal", "1,1,1\n2,2,1\n3,3,1\n4,4,1\n"},
-                    Tiny{"TwoColumns", full(9, 2, [](int i, int j) { return i * j; })},
-                    Tiny{"Signs", full(9, 9, sign)},
-                    Tiny{"OneOutlier",
-                         full(9, 9, [](int i, int j) { return i == 4 && j == 5 ? 1e6 : i * j; })}),
+    ::testing::Values(Tiny{"OneEntry", "4,5,2\n"}, Tiny{"TwoEntries", "4,5,2\n1,2,3\n"},
+                      Tiny{"TwoByTwo", "1,1,1\n1,2,2\n2,1,2\n"},
+                      Tiny{"TwoByTwoComplete", "1,1,1\n1,2,2\n2,1,2\n2,2,9\n"},
+                      Tiny{"Constant", full(6, 5, [](int, int) { return 3; })},
+                      Tiny{"Identity", full(6, 6, [](int i, int j) { return i == j ? 1 : 0; })},
+                      Tiny{"Diagonal", "1,1,1\n2,2,1\n3,3,1\n4,4,1\n"},
+                      Tiny{"TwoColumns", full(9, 2, [](int i, int j) { return i * j; })},
+                      Tiny{"Signs", full(9, 9, sign)},
+                      Tiny{
+                          "OneOutlier",
+                          full(9, 9, [](int i, int j) { return i == 4 && j == 5 ? 1e6 : i * j; })}),
     [](const auto& instance) { return instance.param.name; });
 
-class Magnitude : public testing::TestWithParam<int> {};
+class Magnitude : public ::testing::TestWithParam<int> {};
 
 TEST_P(Magnitude, OfTheDataDoesNotMatter) {
   const Cli cli;
@@ -213,7 +214,7 @@ TEST_P(Magnitude, OfTheDataDoesNotMatter) {
   EXPECT_TRUE(run["objective"].is_number());
 }
 
-INSTANTIATE_TEST_SUITE_P(PowerOfTen, Magnitude, testing::Values(-120, -30, -3, 3, 30, 120),
+INSTANTIATE_TEST_SUITE_P(PowerOfTen, Magnitude, ::testing::Values(-120, -30, -3, 3, 30, 120),
                          [](const auto& instance) {
                            const int power = instance.param;
                            return (power < 0 ? "Minus" : "Plus") + std::to_string(std::abs(power));
@@ -248,7 +249,7 @@ void PrintTo(const OpenData& open, std::ostream* stream) {
   *stream << open.text;
 }
 
-class DataThatDetermineLittle : public testing::TestWithParam<OpenData> {};
+class DataThatDetermineLittle : public ::testing::TestWithParam<OpenData> {};
 
 TEST_P(DataThatDetermineLittle, AreSolvedWithAnAnswerThatIsNotUnique) {
   const Cli cli;
@@ -267,7 +268,7 @@ const std::string kMarket = "%%MatrixMarket matrix coordinate real general\n";
 
 INSTANTIATE_TEST_SUITE_P(
     Completion, DataThatDetermineLittle,
-    testing::Values(
+    ::testing::Values(
         OpenData{"OneRow", "a.mtx", kMarket + "4 5 3\n2 1 1.5\n2 3 -2\n2 5 4\n", 3.0 / 20},
         OpenData{"OneColumn", "a.mtx", kMarket + "4 5 3\n1 2 1.5\n3 2 -2\n4 2 4\n", 3.0 / 20},
         OpenData{"OneEntry", "a.mtx", kMarket + "4 5 1\n2 3 7\n", 1.0 / 20},
@@ -309,5 +310,5 @@ TEST(ManyEmptyRows, AreWarnedOfInOneLineAndListedInRunJson) {
   EXPECT_EQ(cli.run_json()["undetermined"]["empty_rows"].size(), 99969u);
 }
 
-}  // namespace
+}  // namespace outcome_test
 }  // namespace udv::cli

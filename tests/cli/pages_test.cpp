@@ -4,7 +4,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace pages_test {
 
 using Sections = std::map<std::string, std::string>;
 
@@ -133,5 +133,5 @@ TEST_F(Pages, ZshTakesTheScript) {
   EXPECT_EQ(outcome.err, "");
 }
 
-}  // namespace
+}  // namespace pages_test
 }  // namespace udv::cli

@@ -8,7 +8,7 @@
 #include "udv/io/npy.hpp"
 
 namespace udv::cli {
-namespace {
+namespace phase_test {
 
 using Complex = std::complex<double>;
 
@@ -325,5 +325,5 @@ TEST(Phase, StoppedAgainAndAgainEndsWithTheSameBytes) {
   EXPECT_FALSE(cli.exists("out/checkpoint.bin"));
 }
 
-}  // namespace
+}  // namespace phase_test
 }  // namespace udv::cli

@@ -2,7 +2,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace planted_test {
 
 TEST(PlantedCommand, RecoversACompletionProblemAndKnowsItsError) {
   const Cli cli;
@@ -62,5 +62,5 @@ TEST(PlantedCommand, RefusesWhatMakesNoSense) {
   EXPECT_EQ(rows.code, 2) << rows;
 }
 
-}  // namespace
+}  // namespace planted_test
 }  // namespace udv::cli

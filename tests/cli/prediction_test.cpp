@@ -4,7 +4,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace prediction_test {
 
 /// A line of predictions.csv.
 struct Prediction {
@@ -185,7 +185,7 @@ struct Ratings {
   }
 };
 
-class Center : public testing::TestWithParam<std::string> {};
+class Center : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Center, PredictsInTheUnitsOfTheData) {
   const Cli cli;
@@ -202,7 +202,7 @@ TEST_P(Center, PredictsInTheUnitsOfTheData) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mode, Center,
-                         testing::Values("auto", "none", "global", "rows", "cols", "both"),
+                         ::testing::Values("auto", "none", "global", "rows", "cols", "both"),
                          [](const auto& instance) { return instance.param; });
 
 TEST(Centering, IsChosenAndTold) {
@@ -245,5 +245,5 @@ TEST(Centering, RefusesAConstantMatrix) {
   expect_refused(cli, complete(cli, "--center global"), 3, {"data.csv", "center"});
 }
 
-}  // namespace
+}  // namespace prediction_test
 }  // namespace udv::cli

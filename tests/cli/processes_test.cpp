@@ -10,7 +10,7 @@
 
 #ifdef UDV_WITH_DEEP
 namespace udv::cli {
-namespace {
+namespace processes_test {
 
 using Variables = std::map<std::string, std::string>;
 
@@ -281,6 +281,6 @@ TEST(ProcessVariables, AreNamedWhereTheyMakeNoSense) {
   }
 }
 
-}  // namespace
+}  // namespace processes_test
 }  // namespace udv::cli
 #endif

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace udv::cli {
-namespace {
+namespace progress_test {
 
 IterationRecord record() {
   IterationRecord record;
@@ -36,5 +36,5 @@ TEST(ProgressLine, LeavesOutTheEndFirst) {
   EXPECT_EQ(columns_of("█░ %"), 4);
 }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace udv::cli

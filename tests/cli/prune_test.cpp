@@ -8,7 +8,7 @@
 #include "udv/net/files/model_file.hpp"
 
 namespace udv::cli {
-namespace {
+namespace prune_test {
 
 // A trained network with eight neurons.
 class PruneCommand : public ::testing::Test {
@@ -286,5 +286,5 @@ TEST_F(PruneCommand, ResumesTheTrainingAfterPruning) {
   EXPECT_EQ(cli_.text("out/model.safetensors"), cli_.text("whole/model.safetensors"));
 }
 
-}  // namespace
+}  // namespace prune_test
 }  // namespace udv::cli

@@ -10,7 +10,7 @@
 #include "udv/recover/operators/imaging.hpp"
 
 namespace udv::cli {
-namespace {
+namespace ptycho_test {
 
 using Complex = std::complex<float>;
 
@@ -297,5 +297,5 @@ TEST(Ptycho, StoppedAgainAndAgainEndsWithTheSameBytes) {
   EXPECT_FALSE(lab.cli.exists("out/checkpoint.bin"));
 }
 
-}  // namespace
+}  // namespace ptycho_test
 }  // namespace udv::cli

@@ -4,7 +4,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace report_test {
 
 constexpr const char* kProblem = "planted completion --rows 30 --rank 2 --measurements 300 ";
 
@@ -72,5 +72,5 @@ TEST(ReportCommand, ADamagedRunIsNamed) {
   EXPECT_NE(outcome.err.find("history.csv:2"), std::string::npos) << outcome;
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace udv::cli

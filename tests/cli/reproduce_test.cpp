@@ -2,7 +2,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace reproduce_test {
 
 // Two small runs; the claim is that the rank is RANK.
 std::string experiment(const std::string& rank, const std::string& more = "") {
@@ -165,5 +165,5 @@ TEST_F(ReproduceCommand, GoesOnAfterCtrlC) {
   EXPECT_TRUE(cli_.exists("out/e/run-0/checkpoint.bin") || cli_.exists("out/e/run-0/run.json"));
 }
 
-}  // namespace
+}  // namespace reproduce_test
 }  // namespace udv::cli

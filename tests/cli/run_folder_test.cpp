@@ -5,7 +5,7 @@
 #include "udv/core/version.hpp"
 
 namespace udv::cli {
-namespace {
+namespace run_folder_test {
 
 using Is = bool (Json::*)() const noexcept;
 
@@ -195,5 +195,5 @@ TEST(RunFolder, NamesAFileWhoseNameIsNotUtf8) {
   EXPECT_TRUE(cli.exists("out/run.json"));
 }
 
-}  // namespace
+}  // namespace run_folder_test
 }  // namespace udv::cli

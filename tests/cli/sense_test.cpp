@@ -5,7 +5,7 @@
 #include "udv/core/random.hpp"
 
 namespace udv::cli {
-namespace {
+namespace sense_test {
 
 /// n Gaussian measurements <A_i, X> of a p x q matrix of rank 2, row by row.
 struct Measured {
@@ -135,5 +135,5 @@ TEST(Sense, SaysThatTooFewMeasurementsDoNotDetermineX) {
   EXPECT_NE(outcome.err.find("not determined"), std::string::npos) << outcome;
 }
 
-}  // namespace
+}  // namespace sense_test
 }  // namespace udv::cli

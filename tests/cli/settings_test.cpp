@@ -2,7 +2,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace settings_test {
 
 const std::string kPaper =
     " --step 0.1 --alpha 1 --scale unit --init-norm 0.01 --polish off --max-iterations 2000";
@@ -172,5 +172,5 @@ TEST(TimeLimit, ThatIsNotReachedChangesNothing) {
   expect_same_numbers(cli, "a", "b");
 }
 
-}  // namespace
+}  // namespace settings_test
 }  // namespace udv::cli

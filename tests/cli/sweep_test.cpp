@@ -6,7 +6,7 @@
 #include "cli/training_data.hpp"
 
 namespace udv::cli {
-namespace {
+namespace sweep_test {
 
 const std::string kSpec =
     "dataset = \"HPART\"\n"
@@ -203,5 +203,5 @@ TEST(SweepCommand, NamesWhatIsWrongWithItsFile) {
   expect_refused(cli, cli.run("sweep nothing.toml --out out"), 3, {"nothing.toml"});
 }
 
-}  // namespace
+}  // namespace sweep_test
 }  // namespace udv::cli

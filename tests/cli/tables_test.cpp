@@ -5,7 +5,7 @@
 #include "cli/support.hpp"
 
 namespace udv::cli {
-namespace {
+namespace tables_test {
 
 double planted_at(const Planted& planted, Index i, Index j) {
   return planted.U.row(i).dot(planted.V.row(j));
@@ -306,5 +306,5 @@ TEST(Recommend, ServesOnlyTheRowsThatAreListed) {
   EXPECT_EQ(found[3][0], "user 2");
 }
 
-}  // namespace
+}  // namespace tables_test
 }  // namespace udv::cli

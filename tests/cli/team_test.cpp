@@ -9,11 +9,11 @@
 #include "udv/core/random.hpp"
 
 namespace udv::cli {
-namespace {
+namespace team_test {
 
 const char* const kMpirun = "/usr/bin/mpirun";
 
-class TeamTest : public testing::Test {
+class TeamTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto module = std::filesystem::path(UDV_PROGRAM).parent_path() / "libudv_mpi.so";
@@ -119,7 +119,7 @@ std::vector<std::pair<int, int>> ranks_and_threads(size_t problem) {
   return {all[problem % all.size()], all[(problem + 3) % all.size()]};
 }
 
-class TeamBits : public TeamTest, public testing::WithParamInterface<int> {};
+class TeamBits : public TeamTest, public ::testing::WithParamInterface<int> {};
 
 TEST_P(TeamBits, AreThoseOfOneProcess) {
   const auto problem = static_cast<size_t>(GetParam());
@@ -137,7 +137,7 @@ TEST_P(TeamBits, AreThoseOfOneProcess) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ten, TeamBits, testing::Range(0, 10));
+INSTANTIATE_TEST_SUITE_P(Ten, TeamBits, ::testing::Range(0, 10));
 
 const std::vector<std::string> kFewAreMany{"UDV_MANY_ENTRIES=1280", "UDV_MPI_SMALLEST_FILE=1"};
 
@@ -311,5 +311,5 @@ TEST_F(TeamTest, WithoutTheComponentTheProgramSaysSo) {
   EXPECT_NE(outcome.err.find("the MPI component cannot be loaded"), outcome.err.npos) << outcome;
 }
 
-}  // namespace
+}  // namespace team_test
 }  // namespace udv::cli

@@ -6,7 +6,7 @@
 #include "udv/net/files/model_file.hpp"
 
 namespace udv::cli {
-namespace {
+namespace train_defaults_test {
 
 TEST(TrainDefaults, PredictValuesInTheUnitsOfTheUser) {
   const Cli cli;
@@ -151,5 +151,5 @@ TEST(TrainDefaults, NameARowWithoutATarget) {
       << outcome;
 }
 
-}  // namespace
+}  // namespace train_defaults_test
 }  // namespace udv::cli

@@ -7,7 +7,7 @@
 #include "udv/net/variant.hpp"
 
 namespace udv::cli {
-namespace {
+namespace train_test {
 
 Outcome train(const Cli& cli, const std::string& flags = "", const std::string& out = "out") {
   return cli.run("train data.csv --preset paper --target y --drop kind --quiet --out " + out + " " +
@@ -359,5 +359,5 @@ TEST(Model, OfAnotherWidthIsRefused) {
   EXPECT_FALSE(cli.exists("p"));
 }
 
-}  // namespace
+}  // namespace train_test
 }  // namespace udv::cli

@@ -3,7 +3,7 @@
 #include "udv/core/version.hpp"
 
 namespace udv::cli {
-namespace {
+namespace usage_test {
 
 void expect_words(const Outcome& outcome, const std::vector<std::string>& words) {
   EXPECT_EQ(outcome.code, 0) << outcome;
@@ -69,7 +69,7 @@ void PrintTo(const Usage& usage, std::ostream* stream) {
   *stream << usage.arguments;
 }
 
-class WrongUsage : public testing::TestWithParam<Usage> {};
+class WrongUsage : public ::testing::TestWithParam<Usage> {};
 
 TEST_P(WrongUsage, ExitsWithTwoSaysWhyAndWritesNothing) {
   const Cli cli;
@@ -87,21 +87,21 @@ TEST_P(WrongUsage, ExitsWithTwoSaysWhyAndWritesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(
     Program, WrongUsage,
-    testing::Values(Usage{"NoCommand", "", "subcommand"},
-                    Usage{"UnknownCommand", "recover data.csv", "recover"},
-                    Usage{"UnknownFlag", "complete data.csv --out out --fast", "--fast"},
-                    Usage{"UnknownFlagOfDemo", "demo --out out --fast", "--fast"},
-                    Usage{"UnknownFlagOfSense", "sense A.npy b.npy --out out --fast", "--fast"},
-                    Usage{"FlagOfAnotherCommand", "sense A.npy b.npy --predict x", "--predict"},
-                    Usage{"NoFile", "complete --out out", "file"},
-                    Usage{"TwoFiles", "complete data.csv other.csv --out out", "other.csv"},
-                    Usage{"NoMeasuredValues", "sense A.npy --out out", "b is required"},
-                    Usage{"FlagWithoutItsValue", "complete data.csv --out", "--out"}),
+    ::testing::Values(Usage{"NoCommand", "", "subcommand"},
+                      Usage{"UnknownCommand", "recover data.csv", "recover"},
+                      Usage{"UnknownFlag", "complete data.csv --out out --fast", "--fast"},
+                      Usage{"UnknownFlagOfDemo", "demo --out out --fast", "--fast"},
+                      Usage{"UnknownFlagOfSense", "sense A.npy b.npy --out out --fast", "--fast"},
+                      Usage{"FlagOfAnotherCommand", "sense A.npy b.npy --predict x", "--predict"},
+                      Usage{"NoFile", "complete --out out", "file"},
+                      Usage{"TwoFiles", "complete data.csv other.csv --out out", "other.csv"},
+                      Usage{"NoMeasuredValues", "sense A.npy --out out", "b is required"},
+                      Usage{"FlagWithoutItsValue", "complete data.csv --out", "--out"}),
     [](const auto& instance) { return instance.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Values, WrongUsage,
-    testing::Values(
+    ::testing::Values(
         Usage{"MaxRankZero", "complete data.csv --out out --max-rank 0", "--max-rank"},
         Usage{"MaxRankNegative", "complete data.csv --out out --max-rank -3", "--max-rank"},
         Usage{"MaxRankFraction", "complete data.csv --out out --max-rank 1.5", "--max-rank"},
@@ -132,13 +132,13 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Typos, WrongUsage,
-    testing::Values(Usage{"Command", "complte data.csv", "did you mean complete?"},
-                    Usage{"SwappedLetters", "reprot runs", "did you mean report?"},
-                    Usage{"Flag", "complete data.csv --out out --max-rnk 3",
-                          "did you mean --max-rank?"},
-                    Usage{"FlagWithItsValue", "complete data.csv --out out --max-rnk=3",
-                          "did you mean --max-rank?"},
-                    Usage{"Experiment", "reproduce tab-adm --out out", "did you mean tab-adam?"}),
+    ::testing::Values(Usage{"Command", "complte data.csv", "did you mean complete?"},
+                      Usage{"SwappedLetters", "reprot runs", "did you mean report?"},
+                      Usage{"Flag", "complete data.csv --out out --max-rnk 3",
+                            "did you mean --max-rank?"},
+                      Usage{"FlagWithItsValue", "complete data.csv --out out --max-rnk=3",
+                            "did you mean --max-rank?"},
+                      Usage{"Experiment", "reproduce tab-adm --out out", "did you mean tab-adam?"}),
     [](const auto& instance) { return instance.param.name; });
 
 TEST(Typo, ThatIsNearNothingGetsNoAdvice) {
@@ -150,17 +150,17 @@ TEST(Typo, ThatIsNearNothingGetsNoAdvice) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, WrongUsage,
-    testing::Values(Usage{"OneNumber", "complete data.csv --out out --shape 30", "--shape"},
-                    Usage{"ThreeNumbers", "complete data.csv --out out --shape 30,25,9", "--shape"},
-                    Usage{"Zero", "complete data.csv --out out --shape 0,25", "--shape"},
-                    Usage{"NotSquare", "complete symmetric.csv --symmetric --out out --shape 25,26",
-                          "--shape"},
-                    Usage{"OneNumberForSense", "sense A.npy b.npy --out out --shape 2", "--shape"}),
+    ::testing::Values(
+        Usage{"OneNumber", "complete data.csv --out out --shape 30", "--shape"},
+        Usage{"ThreeNumbers", "complete data.csv --out out --shape 30,25,9", "--shape"},
+        Usage{"Zero", "complete data.csv --out out --shape 0,25", "--shape"},
+        Usage{"NotSquare", "complete symmetric.csv --symmetric --out out --shape 25,26", "--shape"},
+        Usage{"OneNumberForSense", "sense A.npy b.npy --out out --shape 2", "--shape"}),
     [](const auto& instance) { return instance.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Together, WrongUsage,
-    testing::Values(
+    ::testing::Values(
         Usage{"NoiseAndHoldout", "complete data.csv --out out --noise 1 --holdout 0.1", "holdout"},
         Usage{"UduForARectangle", "complete data.csv --out out --method udu", "method udu"},
         Usage{"BmForARectangle", "complete data.csv --out out --method bm", "method bm"},
@@ -178,5 +178,5 @@ TEST(Shape, MayStandBeforeTheFile) {
   EXPECT_EQ(outcome.code, 0) << outcome;
 }
 
-}  // namespace
+}  // namespace usage_test
 }  // namespace udv::cli

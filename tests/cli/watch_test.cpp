@@ -4,7 +4,7 @@
 #include "cli/watch_server.hpp"
 
 namespace udv::cli {
-namespace {
+namespace watch_test {
 
 TEST(WatchFiles, AreThoseOfTheRunAlone) {
   io::TemporaryFolder folder;
@@ -129,9 +129,10 @@ TEST_F(WatchCommand, FollowsARunFromItsStartToItsEnd) {
   start();
   EXPECT_TRUE(follows("Waiting for a run"));
   const Cli other;
-  const auto run = other.run_words(
-      {UDV_PROGRAM, "planted", "completion", "--polish", "off", "--step", "0.1", "--scale", "unit",
-       "--method", "bm", "--max-iterations", "60000", "--out", cli_.path("run").string()});
+  const auto run =
+      other.run_words({UDV_PROGRAM, "planted", "completion", "--polish", "off", "--step", "0.1",
+                       "--scale", "unit", "--method", "bm", "--max-iterations", "60000",
+                       "--threads", "1", "--out", cli_.path("run").string()});
   EXPECT_TRUE(follows("iteration"));
   EXPECT_TRUE(follows("\"state\":\"running\""));
   EXPECT_TRUE(follows("event: end"));
@@ -231,5 +232,5 @@ TEST_F(WatchCommand, RefusesWhatIsNoFolder) {
   EXPECT_NE(outcome.err.find("nowhere"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace watch_test
 }  // namespace udv::cli

@@ -24,7 +24,7 @@ void fields(Archive& archive, Record& r) {
   archive(r.number, r.yes, r.name, r.list, r.matrix, r.vector, r.nested);
 }
 
-namespace {
+namespace archive_test {
 
 using testing::error_of;
 using testing::random_rows;
@@ -146,5 +146,5 @@ TEST(Archive, RefusesAMatrixWhereAVectorIsExpected) {
   EXPECT_THROW(reader(vector), InvalidArgument);
 }
 
-}  // namespace
+}  // namespace archive_test
 }  // namespace udv

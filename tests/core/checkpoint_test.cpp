@@ -8,7 +8,7 @@
 #include "udv/core/version.hpp"
 
 namespace udv {
-namespace {
+namespace checkpoint_test {
 
 const Checkpoint kExample{"complete", "lr 0.1; seed 0", std::string("state\0with\nbytes", 16)};
 
@@ -105,5 +105,5 @@ TEST(CheckpointOwner, WithASettingMoreSaysThatItIsMissing) {
   EXPECT_NE(problem.find("nothing found, momentum 0.9 expected"), problem.npos) << problem;
 }
 
-}  // namespace
+}  // namespace checkpoint_test
 }  // namespace udv

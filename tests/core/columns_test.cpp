@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace udv {
-namespace {
+namespace columns_test {
 
 using Indices = std::vector<Index>;
 
@@ -38,5 +38,5 @@ TEST(WithoutEntries, KeepsTheOtherEntriesInOrder) {
   EXPECT_EQ(without_entries(values, {0, 4}), (Vector<double>(3) << 1, 2, 3).finished());
 }
 
-}  // namespace
+}  // namespace columns_test
 }  // namespace udv

@@ -5,7 +5,7 @@
 #include "support/random_data.hpp"
 
 namespace udv {
-namespace {
+namespace error_test {
 
 TEST(Message, JoinsItsParts) {
   EXPECT_EQ(message("step is ", -0.5, ", 3 x ", 4), "step is -0.5, 3 x 4");
@@ -23,5 +23,5 @@ TEST(Require, ThrowsTheWantedKindOfError) {
   EXPECT_THROW(require<IoError>(false, "unreadable"), IoError);
 }
 
-}  // namespace
+}  // namespace error_test
 }  // namespace udv

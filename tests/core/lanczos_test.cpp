@@ -8,7 +8,7 @@
 #include "support/reference.hpp"
 
 namespace udv {
-namespace {
+namespace lanczos_test {
 
 using testing::random_rows;
 
@@ -157,5 +157,5 @@ TEST(SmallestEigenvalue, TakesNoMoreStepsThanAllowed) {
   EXPECT_EQ(products, 13);
 }
 
-}  // namespace
+}  // namespace lanczos_test
 }  // namespace udv

@@ -8,7 +8,7 @@
 #include "support/random_data.hpp"
 
 namespace udv {
-namespace {
+namespace lapack_test {
 
 using blas::Form;
 using testing::kEps;
@@ -116,5 +116,5 @@ TYPED_TEST(ThinSvdOf, NumbersThatAreNotFiniteIsNotANumber) {
   EXPECT_TRUE(lapack::thin_svd<TypeParam>(A).s.array().isNaN().all());
 }
 
-}  // namespace
+}  // namespace lapack_test
 }  // namespace udv

@@ -6,7 +6,7 @@
 #include "core/require.hpp"
 
 namespace udv {
-namespace {
+namespace options_test {
 
 enum class Fruit { kApple, kPear };
 
@@ -276,5 +276,5 @@ TEST(Option, ThatMayStandAloneKnowsWhatItThenMeans) {
   EXPECT_THROW(table.set("skin", "soft"), OptionError);
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace udv

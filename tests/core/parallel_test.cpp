@@ -15,7 +15,7 @@
 #include "support/random_data.hpp"
 
 namespace udv {
-namespace {
+namespace parallel_test {
 
 using testing::random_rows;
 using testing::random_vector;
@@ -158,5 +158,5 @@ TEST(FlushToZero, NestedGuardsRestoreTheOuterMode) {
   EXPECT_EQ(half_of_smallest(), 0);
 }
 
-}  // namespace
+}  // namespace parallel_test
 }  // namespace udv

@@ -6,7 +6,7 @@
 #include "support/random_data.hpp"
 
 namespace udv {
-namespace {
+namespace projections_test {
 
 using testing::kEps;
 using testing::random_rows;
@@ -73,5 +73,5 @@ TEST(Nonnegative, IsNoFartherThanAnyOtherNonnegativeVector) {
   }
 }
 
-}  // namespace
+}  // namespace projections_test
 }  // namespace udv

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace udv {
-namespace {
+namespace random_test {
 
 constexpr int kDraws = 100'000;
 
@@ -176,5 +176,5 @@ TEST(Random, FillsMatricesRowByRowWhateverTheirStorage) {
   EXPECT_EQ(by_column, by_row);
 }
 
-}  // namespace
+}  // namespace random_test
 }  // namespace udv

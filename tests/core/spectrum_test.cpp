@@ -11,7 +11,7 @@
 #include "support/reference.hpp"
 
 namespace udv {
-namespace {
+namespace spectrum_test {
 
 using testing::dense;
 using testing::kEps;
@@ -205,5 +205,5 @@ TEST(RankGap, OfRankZeroIsZero) {
   EXPECT_EQ(rank_gap(Vector<double>::Zero(2), 0), 0);
 }
 
-}  // namespace
+}  // namespace spectrum_test
 }  // namespace udv

@@ -8,7 +8,7 @@
 #include "udv/io/npy.hpp"
 
 namespace udv::io {
-namespace {
+namespace complex_npy_test {
 
 using Shape = std::vector<Index>;
 using Values = std::vector<std::complex<double>>;
@@ -60,8 +60,8 @@ TEST(ComplexNpy, IsUnpackedFromGzip) {
 }
 
 template <typename Scalar>
-class WrittenNpy : public testing::Test {};
-using ScalarTypes = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+class WrittenNpy : public ::testing::Test {};
+using ScalarTypes = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(WrittenNpy, ScalarTypes);
 
 TYPED_TEST(WrittenNpy, KeepsTypeShapeAndValues) {
@@ -96,5 +96,5 @@ TEST(ComplexNpy, RefusesTextAndDataThatDoNotFit) {
             "x.npy: 8 bytes of data found, shape 1 of 16-byte numbers expected");
 }
 
-}  // namespace
+}  // namespace complex_npy_test
 }  // namespace udv::io

@@ -8,7 +8,7 @@
 #include "udv/io/npy.hpp"
 
 namespace udv::io {
-namespace {
+namespace dense_entries_test {
 
 using Indices = std::vector<std::int32_t>;
 using Values = std::vector<double>;
@@ -89,5 +89,5 @@ TEST(DenseEntries, OfZerosAreNoError) {
   EXPECT_EQ(read({{1, 2}, {0, 0}}).entries.size(), 2);
 }
 
-}  // namespace
+}  // namespace dense_entries_test
 }  // namespace udv::io

@@ -12,7 +12,7 @@
 #include "udv/io/npy.hpp"
 
 namespace udv::io {
-namespace {
+namespace entries_property_test {
 
 constexpr int kRows = 30;
 constexpr int kCols = 20;
@@ -112,5 +112,5 @@ TEST(EntriesProperty, ADenseFileReadsBackWhatWasWritten) {
   }
 }
 
-}  // namespace
+}  // namespace entries_property_test
 }  // namespace udv::io

@@ -7,7 +7,7 @@
 #include "temporary_files.hpp"
 
 namespace udv::io {
-namespace {
+namespace file_test {
 
 // "hello\n", packed by gzip -n.
 const std::string kPackedHello(
@@ -105,5 +105,5 @@ TEST(WriteAtomically, DoesNotReplaceADevice) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
-}  // namespace
+}  // namespace file_test
 }  // namespace udv::io

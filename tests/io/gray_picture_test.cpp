@@ -7,7 +7,7 @@
 #include <limits>
 
 namespace udv::io {
-namespace {
+namespace gray_picture_test {
 
 TEST(GrayPicture, GoesFromBlackToWhite) {
   RowMatrix<double> values(1, 3);
@@ -39,5 +39,5 @@ TEST(GrayPicture, OfAConstantIsOneGrey) {
             (RowMatrix<std::uint8_t>::Zero(2, 2)));
 }
 
-}  // namespace
+}  // namespace gray_picture_test
 }  // namespace udv::io

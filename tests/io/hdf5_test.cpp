@@ -14,7 +14,7 @@ extern "C" const char* __lsan_default_suppressions() {
 }
 
 namespace udv::io {
-namespace {
+namespace hdf5_test {
 
 using detail::Hdf5Handle;
 using Shape = std::vector<Index>;
@@ -203,12 +203,12 @@ TEST(Hdf5, LeavesTheErrorPrinterOfOthersAlone) {
   H5E_auto2_t after = nullptr;
   void* client_data = nullptr;
   H5Eget_auto2(H5E_DEFAULT, &before, &client_data);
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   error_of("no HDF5 at all");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   H5Eget_auto2(H5E_DEFAULT, &after, &client_data);
   EXPECT_EQ(before, after);
 }
 
-}  // namespace
+}  // namespace hdf5_test
 }  // namespace udv::io

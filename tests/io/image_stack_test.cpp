@@ -12,7 +12,7 @@
 #include "udv/io/variables.hpp"
 
 namespace udv::io {
-namespace {
+namespace image_stack_test {
 
 // Pages of 16-bit numbers 100 page + 10 row + column.
 void write_pages(const std::filesystem::path& path, int pages, std::uint32_t rows = 2,
@@ -116,5 +116,5 @@ TEST(ImageStack, NamesWhatIsWrong) {
             "mixed/2.tif: 3 x 3 pixels found, 2 x 3 expected, as in the first file of the folder");
 }
 
-}  // namespace
+}  // namespace image_stack_test
 }  // namespace udv::io

@@ -6,7 +6,7 @@
 #include "io/temporary_files.hpp"
 
 namespace udv::io {
-namespace {
+namespace images_test {
 
 template <typename Action>
 std::string error_of(const Action& action) {
@@ -85,5 +85,5 @@ TEST(Cifar, RefusesTornRecordsAndStrangeLabels) {
             "a: label 10 in record 1 found, 0 to 9 expected");
 }
 
-}  // namespace
+}  // namespace images_test
 }  // namespace udv::io

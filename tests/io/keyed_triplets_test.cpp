@@ -5,7 +5,7 @@
 #include "udv/io/entries_io.hpp"
 
 namespace udv::io {
-namespace {
+namespace keyed_triplets_test {
 
 using Indices = std::vector<std::int32_t>;
 using Values = std::vector<double>;
@@ -232,5 +232,5 @@ TEST(ListedRows, AreReadByKey) {
             "bad.txt:2: key 'eve' found, one of the data expected");
 }
 
-}  // namespace
+}  // namespace keyed_triplets_test
 }  // namespace udv::io

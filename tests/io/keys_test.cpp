@@ -6,7 +6,7 @@
 #include "temporary_files.hpp"
 
 namespace udv::io {
-namespace {
+namespace keys_test {
 
 TEST(Keys, AreNumberedInTheirOrder) {
   Keys keys;
@@ -60,5 +60,5 @@ TEST(CsvFields, AreQuotedWhereTheyHaveToBe) {
   EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
 }
 
-}  // namespace
+}  // namespace keys_test
 }  // namespace udv::io

@@ -15,7 +15,7 @@
 #include "udv/io/safetensors.hpp"
 
 namespace udv::io {
-namespace {
+namespace limits_test {
 
 std::string gzipped_zeros(std::size_t count) {
   const std::string zeros(count, '\0');
@@ -151,5 +151,5 @@ TEST(Safetensors, OfManyTensorsAreListedInTimeThatGrowsWithThem) {
   EXPECT_EQ(file.metadata().at("by"), "us");
 }
 
-}  // namespace
+}  // namespace limits_test
 }  // namespace udv::io

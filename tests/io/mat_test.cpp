@@ -8,7 +8,7 @@
 #include "udv/io/file.hpp"
 
 namespace udv::io {
-namespace {
+namespace mat_test {
 
 using Shape = std::vector<Index>;
 using Values = std::vector<std::complex<double>>;
@@ -110,7 +110,7 @@ std::string error_of(const std::string& bytes, const std::string& variable = "a"
   return folder.error_of([&] { VariableFile(path).read(variable); });
 }
 
-class Mat : public testing::TestWithParam<Storage> {
+class Mat : public ::testing::TestWithParam<Storage> {
  protected:
   MatWriter writer() const { return {folder_ / "x.mat", GetParam()}; }
   ComplexArray read(const char* name) const { return VariableFile(folder_ / "x.mat").read(name); }
@@ -118,7 +118,7 @@ class Mat : public testing::TestWithParam<Storage> {
   TemporaryFolder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Storage, Mat, testing::Values(kPlain, kPacked, kHdf5),
+INSTANTIATE_TEST_SUITE_P(Storage, Mat, ::testing::Values(kPlain, kPacked, kHdf5),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST_P(Mat, KeepsElementsWhereMatlabHasThem) {
@@ -238,5 +238,5 @@ TEST(MatFile, NamesAFileThatIsNotThere) {
             "no.mat: no such file, a file to read expected");
 }
 
-}  // namespace
+}  // namespace mat_test
 }  // namespace udv::io

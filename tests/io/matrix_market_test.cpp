@@ -5,7 +5,7 @@
 #include "udv/io/entries_io.hpp"
 
 namespace udv::io {
-namespace {
+namespace matrix_market_test {
 
 using Indices = std::vector<std::int32_t>;
 using Values = std::vector<double>;
@@ -128,7 +128,7 @@ void PrintTo(const BadText& bad, std::ostream* out) {
   *out << bad.name;
 }
 
-class BadMatrixMarket : public testing::TestWithParam<BadText> {};
+class BadMatrixMarket : public ::testing::TestWithParam<BadText> {};
 
 TEST_P(BadMatrixMarket, IsRefused) {
   EXPECT_EQ(error_of(GetParam().text), "x.mtx:" + GetParam().error);
@@ -142,7 +142,7 @@ std::string banner(const std::string& words) {
 
 INSTANTIATE_TEST_SUITE_P(
     Banner, BadMatrixMarket,
-    testing::Values(
+    ::testing::Values(
         BadText{"Empty", "", " empty file found, a Matrix Market file expected"},
         BadText{"Missing", "1 1 1\n1 1 5\n",
                 "1: '1 1 1' found, '%%MatrixMarket matrix FORMAT FIELD SYMMETRY' expected"},
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Sizes, BadMatrixMarket,
-    testing::Values(
+    ::testing::Values(
         BadText{"Missing", kGeneral + "% end\n",
                 "2: end of file found, a line with the sizes expected"},
         BadText{"TwoFields", kGeneral + "3 4\n", "2: 2 fields found, 3 expected"},
@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Entries, BadMatrixMarket,
-    testing::Values(
+    ::testing::Values(
         BadText{"TooFew", kGeneral + "3 4 5\n1 1 1\n",
                 "3: end of file found after 1 entry, 5 expected by line 2"},
         BadText{"TooMany", kGeneral + "3 4 1\n1 1 1\n1 2 1\n",
@@ -210,5 +210,5 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"NaN", kArray + "1 1\nnan\n", "3: value 'nan' found, a finite number expected"}),
     name_of);
 
-}  // namespace
+}  // namespace matrix_market_test
 }  // namespace udv::io

@@ -10,7 +10,7 @@
 #include "temporary_files.hpp"
 
 namespace udv::io {
-namespace {
+namespace npy_test {
 
 using Shape = std::vector<Index>;
 using Values = std::vector<double>;
@@ -77,10 +77,10 @@ TEST(Npy, ReadsBooleans) {
 }
 
 template <typename Number>
-class NpyNumbers : public testing::Test {};
+class NpyNumbers : public ::testing::Test {};
 using NumberTypes =
-    testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                   std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
+    ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                     std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(NpyNumbers, NumberTypes);
 
 TYPED_TEST(NpyNumbers, AreReadInBothByteOrders) {
@@ -156,7 +156,7 @@ void PrintTo(const BadFile& bad, std::ostream* out) {
   *out << bad.name;
 }
 
-class BadNpy : public testing::TestWithParam<BadFile> {};
+class BadNpy : public ::testing::TestWithParam<BadFile> {};
 
 TEST_P(BadNpy, IsRefused) {
   EXPECT_EQ(error_of(GetParam().bytes), "x.npy: " + GetParam().error);
@@ -174,7 +174,7 @@ const std::string kTwo = little_endian<double>({1, 2});
 
 INSTANTIATE_TEST_SUITE_P(
     Bytes, BadNpy,
-    testing::Values(
+    ::testing::Values(
         BadFile{"Empty", "", "'' found as first bytes, \\x93NUMPY of an .npy file expected"},
         BadFile{"Magic", "\x93NUMPX\1\0",
                 "'\\x93NUMPX' found as first bytes, \\x93NUMPY of an .npy file expected"},
@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Shape, BadNpy,
-    testing::Values(
+    ::testing::Values(
         BadFile{"Negative", npy(header("<f8", "(-2,)"), kTwo),
                 "'-2,), }\\x0a' found at header character 51, a size from 0 to 2^63 - 1 expected"},
         BadFile{"TooLargeANumber", npy(header("<f8", "(99999999999999999999,)"), kTwo),
@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Type, BadNpy,
-    testing::Values(
+    ::testing::Values(
         BadFile{"Complex", npy(header("<c16", "(1,)"), kTwo), wrong_type("'<c16'")},
         BadFile{"Object", npy(header("|O", "(2,)"), kTwo), wrong_type("'|O'")},
         BadFile{"Text", npy(header("<U2", "(2,)"), kTwo), wrong_type("'<U2'")},
@@ -224,26 +224,26 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Dictionary, BadNpy,
-    testing::Values(BadFile{"NoBrace", npy("'descr'", ""),
-                            "''descr'' found at header character 0, '{' expected"},
-                    BadFile{"Unfinished", npy("{'shape': (2,)", ""),
-                            "end of header found at header character 14, ',' expected"},
-                    BadFile{"OpenQuote", npy("{'shape", ""),
-                            "''shape' found at header character 1, a closing quote expected"},
-                    BadFile{
-                        "OpenBracket", npy("{'descr': [('a'", ""),
-                        "end of header found at header character 15, a closing bracket expected"},
-                    BadFile{"MissingKey", npy("{'descr': '<f8', 'shape': (2,)}", kTwo),
-                            "2 header keys found, descr, fortran_order and shape expected"},
-                    BadFile{"RepeatedKey", npy("{'shape': (2,), 'shape': (2,)}", kTwo),
-                            "header key 'shape' found twice, once expected"},
-                    BadFile{"UnknownKey", npy("{'color': 3}", kTwo),
-                            "header key 'color' found, descr, fortran_order or shape expected"},
-                    BadFile{"NotABoolean", npy("{'fortran_order': 1}", kTwo),
-                            "'1}' found at header character 18, True or False expected"},
-                    BadFile{"TextAfter", npy(header("<f8", "(2,)") + "x", kTwo),
-                            "'x' found at header character 58, only blanks after '}' expected"}),
+    ::testing::Values(BadFile{"NoBrace", npy("'descr'", ""),
+                              "''descr'' found at header character 0, '{' expected"},
+                      BadFile{"Unfinished", npy("{'shape': (2,)", ""),
+                              "end of header found at header character 14, ',' expected"},
+                      BadFile{"OpenQuote", npy("{'shape", ""),
+                              "''shape' found at header character 1, a closing quote expected"},
+                      BadFile{
+                          "OpenBracket", npy("{'descr': [('a'", ""),
+                          "end of header found at header character 15, a closing bracket expected"},
+                      BadFile{"MissingKey", npy("{'descr': '<f8', 'shape': (2,)}", kTwo),
+                              "2 header keys found, descr, fortran_order and shape expected"},
+                      BadFile{"RepeatedKey", npy("{'shape': (2,), 'shape': (2,)}", kTwo),
+                              "header key 'shape' found twice, once expected"},
+                      BadFile{"UnknownKey", npy("{'color': 3}", kTwo),
+                              "header key 'color' found, descr, fortran_order or shape expected"},
+                      BadFile{"NotABoolean", npy("{'fortran_order': 1}", kTwo),
+                              "'1}' found at header character 18, True or False expected"},
+                      BadFile{"TextAfter", npy(header("<f8", "(2,)") + "x", kTwo),
+                              "'x' found at header character 58, only blanks after '}' expected"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace udv::io

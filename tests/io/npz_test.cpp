@@ -6,7 +6,7 @@
 #include "udv/io/npy.hpp"
 
 namespace udv::io {
-namespace {
+namespace npz_test {
 
 using Arrays = std::vector<std::pair<std::string, Array>>;
 
@@ -125,5 +125,5 @@ TEST(Npz, RefusesAWrongByteInTheData) {
   EXPECT_EQ(error_of(bytes), "x.npz: array 'U.npy': damaged archive found: CRC error");
 }
 
-}  // namespace
+}  // namespace npz_test
 }  // namespace udv::io

@@ -7,7 +7,7 @@
 #include "io/protobuf.hpp"
 
 namespace udv::io {
-namespace {
+namespace onnx_test {
 
 using detail::ProtoMessage;
 
@@ -150,5 +150,5 @@ TEST(Onnx, ConstantsThatLieAreRefused) {
             "m.onnx: a constant without a type found at byte 2, one with a type expected");
 }
 
-}  // namespace
+}  // namespace onnx_test
 }  // namespace udv::io

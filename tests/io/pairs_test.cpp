@@ -5,7 +5,7 @@
 #include "udv/io/entries_io.hpp"
 
 namespace udv::io {
-namespace {
+namespace pairs_test {
 
 using Pairs = std::vector<std::pair<Index, Index>>;
 
@@ -68,5 +68,5 @@ TEST(Pairs, RefuseAFileWithoutAny) {
   EXPECT_EQ(error_of("row col\n", 1), "p.txt: only a header found, lines of row, column expected");
 }
 
-}  // namespace
+}  // namespace pairs_test
 }  // namespace udv::io

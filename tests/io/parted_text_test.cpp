@@ -8,7 +8,7 @@
 #include "udv/io/entries_io.hpp"
 
 namespace udv::io {
-namespace {
+namespace parted_text_test {
 
 using detail::PartedText;
 
@@ -77,5 +77,5 @@ TEST(PartedText, MissingAndDoubledPartsAreRefused) {
   expect_error(folder, "part-last.csv found, a whole number in the place of * expected");
 }
 
-}  // namespace
+}  // namespace parted_text_test
 }  // namespace udv::io

@@ -7,7 +7,7 @@
 #include "udv/io/file.hpp"
 
 namespace udv::io {
-namespace {
+namespace png_test {
 
 using Gray = RowMatrix<std::uint8_t>;
 
@@ -125,5 +125,5 @@ TEST(Png, SurvivesFlippedBytes) {
   expect_survives_flipped_bytes("x.png", png_bytes(ramp(6, 5)), read_png_gray);
 }
 
-}  // namespace
+}  // namespace png_test
 }  // namespace udv::io

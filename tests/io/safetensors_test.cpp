@@ -8,7 +8,7 @@
 #include "io/temporary_files.hpp"
 
 namespace udv::io {
-namespace {
+namespace safetensors_test {
 
 std::string file_of(const std::string& header, const std::string& data) {
   const std::uint64_t length = header.size();
@@ -143,5 +143,5 @@ TEST(TensorBytes, RoundToTheNearestNumber) {
   EXPECT_EQ(rounded("F64", 0.1), 0.1);
 }
 
-}  // namespace
+}  // namespace safetensors_test
 }  // namespace udv::io

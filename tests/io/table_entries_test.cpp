@@ -5,7 +5,7 @@
 #include "udv/io/entries_io.hpp"
 
 namespace udv::io {
-namespace {
+namespace table_entries_test {
 
 using Indices = std::vector<std::int32_t>;
 using Values = std::vector<double>;
@@ -136,5 +136,5 @@ TEST(Table, MatchesKnownColumnsByName) {
   EXPECT_EQ(file.left_out, 1);
 }
 
-}  // namespace
+}  // namespace table_entries_test
 }  // namespace udv::io

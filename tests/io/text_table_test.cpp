@@ -6,7 +6,7 @@
 #include "io/temporary_files.hpp"
 
 namespace udv::io {
-namespace {
+namespace text_table_test {
 
 std::string error_of(const std::string& text) {
   const TemporaryFolder folder;
@@ -61,5 +61,5 @@ TEST(ParseNumber, TakesFiniteNumbersAlone) {
     EXPECT_FALSE(parse_number(text, value)) << text;
 }
 
-}  // namespace
+}  // namespace text_table_test
 }  // namespace udv::io

@@ -7,7 +7,7 @@
 #include "udv/io/entries_io.hpp"
 
 namespace udv::io {
-namespace {
+namespace triplets_test {
 
 using Indices = std::vector<std::int32_t>;
 using Values = std::vector<double>;
@@ -58,7 +58,7 @@ void PrintTo(const Dialect& dialect, std::ostream* out) {
   *out << dialect.name;
 }
 
-class TripletDialect : public testing::TestWithParam<Dialect> {};
+class TripletDialect : public ::testing::TestWithParam<Dialect> {};
 
 TEST_P(TripletDialect, IsUnderstood) {
   const EntriesFile file = read(GetParam().text);
@@ -68,30 +68,31 @@ TEST_P(TripletDialect, IsUnderstood) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Separators, TripletDialect,
-                         testing::Values(Dialect{"Comma", "1,2,2.5\n2,1,-3\n"},
-                                         Dialect{"CommaAndBlanks", "1, 2, 2.5\n2 ,1 ,-3\n"},
-                                         Dialect{"CommaAndTabs", "1,\t2,\t2.5\n2,\t1,\t-3\n"},
-                                         Dialect{"Tab", "1\t2\t2.5\n2\t1\t-3"},
-                                         Dialect{"Semicolon", "1;2;2.5\n2;1;-3\n"},
-                                         Dialect{"Blanks", "1 2 2.5\n2   1\t-3  \n"},
-                                         Dialect{"LeadingBlanks", "  1  2  2.5\n\t2 1 -3\n"}),
+                         ::testing::Values(Dialect{"Comma", "1,2,2.5\n2,1,-3\n"},
+                                           Dialect{"CommaAndBlanks", "1, 2, 2.5\n2 ,1 ,-3\n"},
+                                           Dialect{"CommaAndTabs", "1,\t2,\t2.5\n2,\t1,\t-3\n"},
+                                           Dialect{"Tab", "1\t2\t2.5\n2\t1\t-3"},
+                                           Dialect{"Semicolon", "1;2;2.5\n2;1;-3\n"},
+                                           Dialect{"Blanks", "1 2 2.5\n2   1\t-3  \n"},
+                                           Dialect{"LeadingBlanks", "  1  2  2.5\n\t2 1 -3\n"}),
                          name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Extras, TripletDialect,
-    testing::Values(Dialect{"Crlf", "1,2,2.5\r\n2,1,-3\r\n"},
-                    Dialect{"ByteOrderMark",
-                            "\xEF\xBB\xBF"
-                            "1,2,2.5\n2,1,-3\n"},
-                    Dialect{"Quotes", "\"1\",\"2\",\"2.5\"\n2,\"1\" , -3\n"},
-                    Dialect{"QuotesBetweenBlanks", "\"1\" \"2\" 2.5\n2 1 \"-3\"\n"},
-                    Dialect{"CommentsAndBlankLines", "# a\n% b\n\n1 2 2.5\n  \n  # c\n2 1 -3\n\n"},
-                    Dialect{"Header", "row,col,value\n1,2,2.5\n2,1,-3\n"},
-                    Dialect{"HeaderWithBlanks", "user id,item id,rating\n1,2,2.5\n2,1,-3\n"},
-                    Dialect{"HeaderWithQuotes", "\"a;b\",\"c\"\"d\",e\n1,2,2.5\n2,1,-3\n"},
-                    Dialect{"Everything",
-                            "\xEF\xBB\xBF"
-                            "i\tj k\tv\r\n1\t2\t2.5\r\n#\r\n2\t\"1\"\t-3\r\n"}),
+    ::testing::Values(Dialect{"Crlf", "1,2,2.5\r\n2,1,-3\r\n"},
+                      Dialect{"ByteOrderMark",
+                              "\xEF\xBB\xBF"
+                              "1,2,2.5\n2,1,-3\n"},
+                      Dialect{"Quotes", "\"1\",\"2\",\"2.5\"\n2,\"1\" , -3\n"},
+                      Dialect{"QuotesBetweenBlanks", "\"1\" \"2\" 2.5\n2 1 \"-3\"\n"},
+                      Dialect{"CommentsAndBlankLines",
+                              "# a\n% b\n\n1 2 2.5\n  \n  # c\n2 1 -3\n\n"},
+                      Dialect{"Header", "row,col,value\n1,2,2.5\n2,1,-3\n"},
+                      Dialect{"HeaderWithBlanks", "user id,item id,rating\n1,2,2.5\n2,1,-3\n"},
+                      Dialect{"HeaderWithQuotes", "\"a;b\",\"c\"\"d\",e\n1,2,2.5\n2,1,-3\n"},
+                      Dialect{"Everything",
+                              "\xEF\xBB\xBF"
+                              "i\tj k\tv\r\n1\t2\t2.5\r\n#\r\n2\t\"1\"\t-3\r\n"}),
     name_of);
 
 TEST(Triplets, NameIgnoredColumnsByTheirHeader) {
@@ -229,7 +230,7 @@ void PrintTo(const BadText& bad, std::ostream* out) {
   *out << bad.name;
 }
 
-class BadTriplets : public testing::TestWithParam<BadText> {};
+class BadTriplets : public ::testing::TestWithParam<BadText> {};
 
 TEST_P(BadTriplets, AreRefused) {
   EXPECT_EQ(error_of(GetParam().text), "x.csv:" + GetParam().error);
@@ -237,21 +238,21 @@ TEST_P(BadTriplets, AreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     Nothing, BadTriplets,
-    testing::Values(BadText{"EmptyFile", "",
-                            " empty file found, lines of row, column, value expected"},
-                    BadText{"OnlyAByteOrderMark", "\xEF\xBB\xBF",
-                            " no line with data found, lines of row, column, value expected"},
-                    BadText{"OnlyComments", "# a\n\n% b\n",
-                            " no line with data found, lines of row, column, value expected"},
-                    BadText{"OnlyAHeader", "row,col,value\n",
-                            " only a header found, lines of row, column, value expected"},
-                    BadText{"Binary", std::string("PK\3\4\0\0", 6),
-                            " binary data found (a zero byte), lines of text expected"}),
+    ::testing::Values(BadText{"EmptyFile", "",
+                              " empty file found, lines of row, column, value expected"},
+                      BadText{"OnlyAByteOrderMark", "\xEF\xBB\xBF",
+                              " no line with data found, lines of row, column, value expected"},
+                      BadText{"OnlyComments", "# a\n\n% b\n",
+                              " no line with data found, lines of row, column, value expected"},
+                      BadText{"OnlyAHeader", "row,col,value\n",
+                              " only a header found, lines of row, column, value expected"},
+                      BadText{"Binary", std::string("PK\3\4\0\0", 6),
+                              " binary data found (a zero byte), lines of text expected"}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Shape, BadTriplets,
-    testing::Values(
+    ::testing::Values(
         BadText{"TwoColumns", "1 2\n",
                 "1: 2 fields found, at least 3 expected (row, column, value separated by comma, "
                 "semicolon, tab or blanks)"},
@@ -269,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Fields, BadTriplets,
-    testing::Values(
+    ::testing::Values(
         BadText{"TextValue", "1,2,abc\n",
                 "1: text where a number belongs: 'abc' found, a value expected"},
         BadText{"TwoHeaders", "a,b,c\nd,e,f\n",
@@ -287,7 +288,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Numbers, BadTriplets,
-    testing::Values(
+    ::testing::Values(
         BadText{"NaN", "1,2,nan\n", "1: value 'nan' found, a finite number expected"},
         BadText{"Infinity", "1,2,-inf\n", "1: value '-inf' found, a finite number expected"},
         BadText{"TooLargeAValue", "1,2,1e999\n",
@@ -328,5 +329,5 @@ TEST(ReadEntries, NamesAMissingFile) {
   EXPECT_THROW(read_entries("/no/such/file.csv"), IoError);
 }
 
-}  // namespace
+}  // namespace triplets_test
 }  // namespace udv::io

@@ -9,7 +9,7 @@
 #include "udv/io/file.hpp"
 
 namespace udv::io {
-namespace {
+namespace variables_test {
 
 using Shape = std::vector<Index>;
 using Values = std::vector<std::complex<double>>;
@@ -136,5 +136,5 @@ TEST(VariableFile, SurvivesFlippedBytesOfAnArchive) {
   expect_survives_flipped_bytes("x.npz", npz_bytes(), read_everything);
 }
 
-}  // namespace
+}  // namespace variables_test
 }  // namespace udv::io

@@ -13,7 +13,7 @@
 #include "udv/recover/problem.hpp"
 
 namespace udv::jobs {
-namespace {
+namespace complete_test {
 
 /// (i + 1)(j + 2) at every place but those on a diagonal: rank 1.
 CompleteData multiplication_table() {
@@ -316,5 +316,5 @@ TEST(MoreData, NameAFileThatIsNotThereAnyMore) {
   EXPECT_FALSE(std::filesystem::exists(folder / "next"));
 }
 
-}  // namespace
+}  // namespace complete_test
 }  // namespace udv::jobs

@@ -7,7 +7,7 @@
 #include "udv/jobs/session.hpp"
 
 namespace udv::jobs {
-namespace {
+namespace config_file_test {
 
 class ConfigFile : public ::testing::Test {
  protected:
@@ -59,5 +59,5 @@ TEST_F(ConfigFile, JoinsListsWithCommas) {
     EXPECT_EQ(entry.text, entry.name == "shape" ? "32,27" : "5,");
 }
 
-}  // namespace
+}  // namespace config_file_test
 }  // namespace udv::jobs

@@ -7,7 +7,7 @@
 #include "jobs/experiment_file.hpp"
 
 namespace udv::jobs {
-namespace {
+namespace experiment_test {
 
 TEST(Pattern, StarsStandForAnyText) {
   EXPECT_TRUE(matches_pattern("*", ""));
@@ -138,5 +138,5 @@ TEST(ExperimentFile, NamesFileAndLineOfAnUnknownKind) {
   }
 }
 
-}  // namespace
+}  // namespace experiment_test
 }  // namespace udv::jobs

@@ -13,7 +13,7 @@
 #include "udv/jobs/train.hpp"
 
 namespace udv::jobs {
-namespace {
+namespace network_jobs_test {
 
 using testing::error_of;
 
@@ -129,5 +129,5 @@ TEST(NetworkJobs, SweepWithDataInMemory) {
   EXPECT_EQ(error_of([&] { sweep(spec, data, session); }), "sweep: no data for the split seed 7");
 }
 
-}  // namespace
+}  // namespace network_jobs_test
 }  // namespace udv::jobs

@@ -8,7 +8,7 @@
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
-namespace {
+namespace reproduce_test {
 
 namespace fs = std::filesystem;
 
@@ -160,5 +160,5 @@ TEST(BuiltInExperiments, ListFiguresByNumberFirst) {
   EXPECT_EQ(experiments[0].name, "fig1-init");
 }
 
-}  // namespace
+}  // namespace reproduce_test
 }  // namespace udv::jobs

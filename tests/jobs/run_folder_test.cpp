@@ -12,7 +12,7 @@
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
-namespace {
+namespace run_folder_test {
 
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
@@ -262,5 +262,5 @@ TEST_F(RunFolders, AreFoundBelowAFolder) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace run_folder_test
 }  // namespace udv::jobs

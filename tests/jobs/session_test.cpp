@@ -11,7 +11,7 @@
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
-namespace {
+namespace session_test {
 
 namespace fs = std::filesystem;
 
@@ -271,5 +271,5 @@ TEST(RunOptionTable, ChecksItsRanges) {
   EXPECT_EQ(options.threads, 3);
 }
 
-}  // namespace
+}  // namespace session_test
 }  // namespace udv::jobs

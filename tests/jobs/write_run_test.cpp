@@ -12,7 +12,7 @@
 #include "udv/io/npy.hpp"
 
 namespace udv::io {
-namespace {
+namespace write_run_test {
 
 using Json = nlohmann::json;
 
@@ -148,5 +148,5 @@ TEST(HistoryCsv, HasOneLinePerRecord) {
             "12,0.500000,0.10000000000000001,3,1,2,0.25\n");
 }
 
-}  // namespace
+}  // namespace write_run_test
 }  // namespace udv::io

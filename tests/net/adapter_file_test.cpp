@@ -10,7 +10,7 @@
 #include "support/adapters.hpp"
 
 namespace udv::net {
-namespace {
+namespace adapter_file_test {
 
 using testing::small_adapter;
 
@@ -137,5 +137,5 @@ TEST(AdapterFile, DescriptionsThatMakeNoSenseAreRefused) {
             "adapter: method 'dora' found, lora, lora-udv or adalora expected");
 }
 
-}  // namespace
+}  // namespace adapter_file_test
 }  // namespace udv::net

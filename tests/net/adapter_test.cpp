@@ -8,7 +8,7 @@
 #include "udv/net/head.hpp"
 
 namespace udv::net {
-namespace {
+namespace adapter_test {
 
 using testing::change_of;
 using testing::error_of;
@@ -173,5 +173,5 @@ TEST(Adapter, KeepsWhatItSaysForEveryNumberOfThreads) {
             "prune: 1 ranks found, one for each of 4 blocks expected");
 }
 
-}  // namespace
+}  // namespace adapter_test
 }  // namespace udv::net

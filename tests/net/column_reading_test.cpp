@@ -8,7 +8,7 @@
 #include "udv/net/data_source.hpp"
 
 namespace udv::net {
-namespace {
+namespace column_reading_test {
 
 TEST(Numbers, AreReadAsPeopleWriteThem) {
   const struct {
@@ -233,5 +233,5 @@ TEST(ValidationPart, HasItsShareOfEveryClassAndIsNeverTrainedOn) {
   EXPECT_TRUE(validation_split(40, {}, 0.1, 3).test.empty());
 }
 
-}  // namespace
+}  // namespace column_reading_test
 }  // namespace udv::net

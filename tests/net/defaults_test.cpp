@@ -13,7 +13,7 @@
 #include "udv/net/trainer.hpp"
 
 namespace udv::net {
-namespace {
+namespace defaults_test {
 
 using testing::error_of;
 using testing::random_rows;
@@ -315,5 +315,5 @@ TEST(Metrics, CountClasses) {
   EXPECT_FALSE(beats(metrics, baseline_of(data, data, {})));  // always 0 is as good
 }
 
-}  // namespace
+}  // namespace defaults_test
 }  // namespace udv::net

@@ -8,7 +8,7 @@
 #include "udv/io/safetensors.hpp"
 
 namespace udv::net {
-namespace {
+namespace model_file_test {
 
 Model<float> small_model() {
   Model<float> model{Network<float>(variant_named("UFV"), {3, 2, 4}, true), {}, {{"note", "text"}}};
@@ -55,5 +55,5 @@ TEST(ModelFile, SizesThatCannotFitAreRefusedBeforeMemoryIsAskedFor) {
   EXPECT_NE(error_with({{"hidden", "3"}}), "no error");
 }
 
-}  // namespace
+}  // namespace model_file_test
 }  // namespace udv::net

@@ -13,7 +13,7 @@
 #include "udv/net/schedule.hpp"
 
 namespace udv::net {
-namespace {
+namespace optimizer_test {
 
 using Json = nlohmann::json;
 using testing::error_of;
@@ -93,5 +93,5 @@ TEST(CrossEntropy, SurvivesHugeOutputs) {
   EXPECT_EQ((num_correct<double>(P, labels)), 1);  // of equal outputs the first counts
 }
 
-}  // namespace
+}  // namespace optimizer_test
 }  // namespace udv::net

@@ -14,7 +14,7 @@
 #include "udv/net/files/adapter_file.hpp"
 
 namespace udv::net {
-namespace {
+namespace peft_test {
 
 using Json = nlohmann::json;
 using testing::change_of;
@@ -392,5 +392,5 @@ TEST(Peft, NativeAndPeftAreTheSameAdapter) {
   expect_equal_changes(PeftFolder(native).read(), native);
 }
 
-}  // namespace
+}  // namespace peft_test
 }  // namespace udv::net

@@ -8,7 +8,7 @@
 #include "support/random_data.hpp"
 
 namespace udv::net {
-namespace {
+namespace prediction_test {
 
 using testing::error_of;
 
@@ -58,5 +58,5 @@ TEST(Predictions, NameTheRowThatLeavesAllNumbers) {
             "x: 5 features found, 2 expected, as the model has them");
 }
 
-}  // namespace
+}  // namespace prediction_test
 }  // namespace udv::net

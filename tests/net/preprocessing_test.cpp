@@ -11,7 +11,7 @@
 #include "udv/net/data_source.hpp"
 
 namespace udv::net {
-namespace {
+namespace preprocessing_test {
 
 using io::TemporaryFolder;
 using io::TextTable;
@@ -218,5 +218,5 @@ TEST(DataSource, SplitsBySeedAndKeepsEveryRow) {
   EXPECT_EQ(error_of([] { split_rows(2, 0.01, 0); }).substr(0, 6), "split:");
 }
 
-}  // namespace
+}  // namespace preprocessing_test
 }  // namespace udv::net

@@ -7,7 +7,7 @@
 #include "udv/net/initialise.hpp"
 
 namespace udv::net {
-namespace {
+namespace prune_budget_test {
 
 using testing::error_of;
 using testing::random_rows;
@@ -94,5 +94,5 @@ TEST(Retrain, ResumesToTheSameBits) {
             whole.network.parameters());
 }
 
-}  // namespace
+}  // namespace prune_budget_test
 }  // namespace udv::net

@@ -11,7 +11,7 @@
 #include "udv/net/trainer.hpp"
 
 namespace udv::net {
-namespace {
+namespace prune_test {
 
 using testing::error_of;
 using testing::random_rows;
@@ -220,5 +220,5 @@ TEST(LayerPruning, MakesALadderThatEndsWithTheWhole) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace prune_test
 }  // namespace udv::net

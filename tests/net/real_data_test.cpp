@@ -9,7 +9,7 @@
 #include "udv/net/trainer.hpp"
 
 namespace udv::net {
-namespace {
+namespace real_data_test {
 
 using testing::data_file;
 
@@ -69,5 +69,5 @@ TEST(Mnist, BringsItsOwnTestPart) {
   EXPECT_EQ(data.training.X.maxCoeff(), 1);
 }
 
-}  // namespace
+}  // namespace real_data_test
 }  // namespace udv::net

@@ -8,7 +8,7 @@
 #include "support/random_data.hpp"
 
 namespace udv::net {
-namespace {
+namespace sweep_test {
 
 using io::TemporaryFolder;
 
@@ -160,5 +160,5 @@ TEST_F(RunSweep, LeavesOutWhatIsFinished) {
   EXPECT_EQ(lines(finished).size(), 1u);
 }
 
-}  // namespace
+}  // namespace sweep_test
 }  // namespace udv::net

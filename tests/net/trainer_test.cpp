@@ -10,7 +10,7 @@
 #include "udv/net/initialise.hpp"
 
 namespace udv::net {
-namespace {
+namespace trainer_test {
 
 using testing::error_of;
 using testing::random_rows;
@@ -262,5 +262,5 @@ TEST(Spectra, QuickOnesAgree) {
   }
 }
 
-}  // namespace
+}  // namespace trainer_test
 }  // namespace udv::net

@@ -10,7 +10,7 @@
 
 // Laws that every head keeps; a new entry of the table is tested the day it lands.
 namespace udv::net {
-namespace {
+namespace variant_test {
 
 using testing::error_of;
 using testing::random_rows;
@@ -170,5 +170,5 @@ TEST(Initialise, DrawsWithinItsBoundsAndKeepsTheDiagonal) {
             "initialisation 'zero' found, one of pytorch, truncated-normal expected");
 }
 
-}  // namespace
+}  // namespace variant_test
 }  // namespace udv::net

@@ -6,7 +6,7 @@
 #include "support/random_data.hpp"
 
 namespace udv {
-namespace {
+namespace balance_test {
 
 using testing::kEps;
 using testing::random_rows;
@@ -75,5 +75,5 @@ TEST(SignificantColumns, AreCountedBySingularValues) {
   EXPECT_EQ(significant_columns(Z, 1e-9), 3);
 }
 
-}  // namespace
+}  // namespace balance_test
 }  // namespace udv

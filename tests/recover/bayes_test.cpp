@@ -15,7 +15,7 @@
 #include "udv/recover/recover.hpp"
 
 namespace udv {
-namespace {
+namespace bayes_test {
 
 Planted noisy(double noise, std::uint64_t seed, Index rows = 60, Index cols = 50) {
   return planted_completion({rows, cols, false, 3, rows * cols / 2, 1, noise, seed});
@@ -278,5 +278,5 @@ TEST(NoisyRecovery, SaysInfinityWhereAnEntryIsNotDetermined) {
   EXPECT_TRUE(std::isinf(predictions[1].deviation));
 }
 
-}  // namespace
+}  // namespace bayes_test
 }  // namespace udv

@@ -6,7 +6,7 @@
 #include "support/operator_registry.hpp"
 
 namespace udv {
-namespace {
+namespace centering_test {
 
 using testing::error_of;
 using testing::kEps;
@@ -114,5 +114,5 @@ TEST(Centered, IsRefusedForSymmetricProblems) {
             "centering is for rectangular problems, this one is symmetric");
 }
 
-}  // namespace
+}  // namespace centering_test
 }  // namespace udv

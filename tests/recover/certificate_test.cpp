@@ -9,7 +9,7 @@
 #include "support/reference.hpp"
 
 namespace udv {
-namespace {
+namespace certificate_test {
 
 using testing::BasicPlanted;
 using testing::kEps;
@@ -203,5 +203,5 @@ TEST(Certificate, VerdictsHaveNames) {
   EXPECT_EQ(to_string(Optimality::kNotConverged), "not converged");
 }
 
-}  // namespace
+}  // namespace certificate_test
 }  // namespace udv

@@ -8,7 +8,7 @@
 #include "udv/recover/operators/entries.hpp"
 
 namespace udv {
-namespace {
+namespace entries_operator_test {
 
 using testing::adjoint_times;
 using testing::error_of;
@@ -241,5 +241,5 @@ TEST(EntriesOperator, RefusesListsOfDifferentLengths) {
             "entries: 2 rows, 1 columns and 3 values, equally many expected");
 }
 
-}  // namespace
+}  // namespace entries_operator_test
 }  // namespace udv

@@ -9,7 +9,7 @@
 #include "support/operator_registry.hpp"
 
 namespace udv {
-namespace {
+namespace factorization_test {
 
 using testing::dense;
 using testing::error_of;
@@ -266,5 +266,5 @@ TEST(Methods, UnknownNamesAreRefusedWithTheKnownOnes) {
             "method 'svd' found, one of bm, udu, uv, udv expected");
 }
 
-}  // namespace
+}  // namespace factorization_test
 }  // namespace udv

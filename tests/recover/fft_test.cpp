@@ -8,7 +8,7 @@
 #include "support/random_data.hpp"
 
 namespace udv {
-namespace {
+namespace fft_test {
 
 using Complexes = std::vector<std::complex<double>>;
 
@@ -151,5 +151,5 @@ TYPED_TEST(Fft, TransposesSquaresInRegisters) {
       EXPECT_EQ(square[static_cast<size_t>(r)][c], static_cast<Real>(100 * c + r));
 }
 
-}  // namespace
+}  // namespace fft_test
 }  // namespace udv

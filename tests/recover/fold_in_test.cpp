@@ -10,7 +10,7 @@
 #include "udv/core/error.hpp"
 
 namespace udv {
-namespace {
+namespace fold_in_test {
 
 double noise_at(Index i, Index j) {
   return std::sin(12.9898 * static_cast<double>(i + 1) + 78.233 * static_cast<double>(j + 1));
@@ -172,5 +172,5 @@ TEST(FoldIn, OfARankOfZeroIsTheMeanRow) {
   EXPECT_EQ(fold_in(columns, rows).predict(columns, 0, 0), 4);
 }
 
-}  // namespace
+}  // namespace fold_in_test
 }  // namespace udv

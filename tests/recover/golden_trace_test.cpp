@@ -7,7 +7,7 @@
 #include "udv/recover/solver/projected_gradient.hpp"
 
 namespace udv {
-namespace {
+namespace golden_trace_test {
 
 using testing::data_folder;
 using testing::read_csv;
@@ -60,5 +60,5 @@ TEST_P(GoldenTrace, FirstTenLossesAreThoseOfTheReference) {
 INSTANTIATE_TEST_SUITE_P(Of, GoldenTrace, ::testing::ValuesIn(methods()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-}  // namespace
+}  // namespace golden_trace_test
 }  // namespace udv

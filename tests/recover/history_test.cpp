@@ -5,7 +5,7 @@
 #include "support/planted_problems.hpp"
 
 namespace udv {
-namespace {
+namespace history_test {
 
 using testing::small_symmetric;
 
@@ -242,5 +242,5 @@ TEST(Recovery, SaysWhyItDidNotConverge) {
   EXPECT_EQ(found.verdict(), "diverged: the factors are of no use");
 }
 
-}  // namespace
+}  // namespace history_test
 }  // namespace udv

@@ -6,7 +6,7 @@
 #include <utility>
 
 namespace udv::testing {
-namespace {
+namespace honesty_test {
 
 class HonestyLaw : public ::testing::TestWithParam<int> {};
 
@@ -39,5 +39,5 @@ TEST(Honesty, EntriesThatNothingContradictsAreNoErrors) {
 
 INSTANTIATE_TEST_SUITE_P(AllKinds, HonestyLaw, ::testing::Range(0, honesty_kinds()));
 
-}  // namespace
+}  // namespace honesty_test
 }  // namespace udv::testing

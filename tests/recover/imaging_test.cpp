@@ -10,7 +10,7 @@
 #include "udv/core/parallel.hpp"
 
 namespace udv {
-namespace {
+namespace imaging_test {
 
 using Complex = std::complex<double>;
 using testing::error_of;
@@ -172,5 +172,5 @@ TEST(Imaging, DiagonalIsThatOfTheWeightedMap) {
   }
 }
 
-}  // namespace
+}  // namespace imaging_test
 }  // namespace udv

@@ -7,7 +7,7 @@
 #include "support/random_data.hpp"
 
 namespace udv {
-namespace {
+namespace led_geometry_test {
 
 using testing::Capture;
 using testing::CaptureFaults;
@@ -57,5 +57,5 @@ TEST(LedGeometry, NeedsOneLedForEachImage) {
             "0 LEDs found, 81 expected, one for each image");
 }
 
-}  // namespace
+}  // namespace led_geometry_test
 }  // namespace udv

@@ -9,7 +9,7 @@
 #include "support/planted_problems.hpp"
 
 namespace udv {
-namespace {
+namespace levenberg_marquardt_test {
 
 using testing::kEps;
 using testing::planted_entries;
@@ -159,5 +159,5 @@ TEST(FitOptions, GradientTargetEndsTheFit) {
   EXPECT_GT(summary.gradient_norm, 1e-8);
 }
 
-}  // namespace
+}  // namespace levenberg_marquardt_test
 }  // namespace udv

@@ -9,7 +9,7 @@
 #include "udv/recover/recover.hpp"
 
 namespace udv {
-namespace {
+namespace line_consensus_test {
 
 using testing::completed;
 
@@ -109,5 +109,5 @@ TEST(DoubtfulLines, OfAnAnswerAreNamedAndLeaveTheOthersAlone) {
     for (Index j = 0; j < 30; ++j) EXPECT_NEAR(found.predict(i, j), X(i, j), 0.15);
 }
 
-}  // namespace
+}  // namespace line_consensus_test
 }  // namespace udv

@@ -8,7 +8,7 @@
 #include "support/operator_registry.hpp"
 
 namespace udv::testing {
-namespace {
+namespace linearization_laws_test {
 
 template <typename Scalar>
 class LinearizationLaw : public ::testing::Test {};
@@ -86,5 +86,5 @@ TYPED_TEST(LinearizationLaw, BitsDoNotDependOnTheNumberOfThreads) {
   });
 }
 
-}  // namespace
+}  // namespace linearization_laws_test
 }  // namespace udv::testing

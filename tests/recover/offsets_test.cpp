@@ -10,7 +10,7 @@
 #include "udv/core/random.hpp"
 
 namespace udv {
-namespace {
+namespace offsets_test {
 
 using testing::completed;
 using testing::error_of;
@@ -228,5 +228,5 @@ TEST(Holdout, ChoosesTheRankOfAFitToAllData) {
   EXPECT_NEAR(noisy.error(found) / noisy.error(all), 1, 2e-2);
 }
 
-}  // namespace
+}  // namespace offsets_test
 }  // namespace udv

@@ -9,7 +9,7 @@
 #include "support/operator_registry.hpp"
 
 namespace udv::testing {
-namespace {
+namespace operator_laws_test {
 
 template <typename Scalar>
 class OperatorLaw : public ::testing::Test {};
@@ -128,5 +128,5 @@ TYPED_TEST(OperatorLaw, BitsDoNotDependOnTheNumberOfThreads) {
   });
 }
 
-}  // namespace
+}  // namespace operator_laws_test
 }  // namespace udv::testing

@@ -21,7 +21,7 @@ void PrintTo(const Window& window, std::ostream* out) {
   *out << "(" << window.row << ", " << window.col << ")";
 }
 
-namespace {
+namespace optics_test {
 
 using testing::data_folder;
 using testing::read_csv;
@@ -335,5 +335,5 @@ TEST(Optics, RefusesImagesWithoutPixelsAndNoUpsampling) {
   EXPECT_EQ(error_of([&] { optics.validate(); }), "upsampling is 0, 1 or more expected");
 }
 
-}  // namespace
+}  // namespace optics_test
 }  // namespace udv

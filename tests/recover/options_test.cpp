@@ -9,7 +9,7 @@
 #include "support/random_data.hpp"
 
 namespace udv {
-namespace {
+namespace options_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -78,5 +78,5 @@ TEST(RecoverOptions, IgnoreTheScaleValueUnlessItIsUsed) {
   EXPECT_NO_THROW(options.validate());
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace udv

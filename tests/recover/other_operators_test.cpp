@@ -6,7 +6,7 @@
 #include "support/operator_registry.hpp"
 
 namespace udv {
-namespace {
+namespace other_operators_test {
 
 using testing::error_of;
 using testing::kEps;
@@ -156,5 +156,5 @@ TEST(UserOperator, RefusesValuesThatAreNotFinite) {
   EXPECT_EQ(user_error(broken), "user: the functions returned a value that is not finite");
 }
 
-}  // namespace
+}  // namespace other_operators_test
 }  // namespace udv

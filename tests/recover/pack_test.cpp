@@ -9,7 +9,7 @@
 #include "support/random_data.hpp"
 
 namespace udv {
-namespace {
+namespace pack_test {
 
 using testing::kEps;
 using testing::random_vector;
@@ -123,5 +123,5 @@ TEST(WithWidth, CallsOnceWithZeroForAllOtherWidths) {
   }
 }
 
-}  // namespace
+}  // namespace pack_test
 }  // namespace udv

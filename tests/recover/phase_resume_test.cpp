@@ -11,7 +11,7 @@
 #include "udv/recover/phase.hpp"
 
 namespace udv {
-namespace {
+namespace phase_resume_test {
 
 using testing::error_of;
 using testing::expect_same_run;
@@ -215,5 +215,5 @@ TEST(PhaseResult, IsARecovery) {
   EXPECT_TRUE(std::filesystem::exists(folder / "run" / "run.json"));
 }
 
-}  // namespace
+}  // namespace phase_resume_test
 }  // namespace udv

@@ -13,7 +13,7 @@
 #include "udv/recover/operators/rank_one.hpp"
 
 namespace udv {
-namespace {
+namespace phase_test {
 
 using Complex = std::complex<double>;
 using testing::error_of;
@@ -334,5 +334,5 @@ TEST(PhaseError, IgnoresAGlobalPhaseAlone) {
   EXPECT_NEAR(phase_error<Complex>(2 * x, x), 1, 1e-15);
 }
 
-}  // namespace
+}  // namespace phase_test
 }  // namespace udv

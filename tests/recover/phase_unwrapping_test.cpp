@@ -7,7 +7,7 @@
 #include <limits>
 
 namespace udv {
-namespace {
+namespace phase_unwrapping_test {
 
 using Complex = std::complex<float>;
 
@@ -38,5 +38,5 @@ TEST(UnwrappedPhase, OfNothingIsNothing) {
   EXPECT_EQ(unwrapped_phase(RowMatrix<Complex>(0, 4)).size(), 0);
 }
 
-}  // namespace
+}  // namespace phase_unwrapping_test
 }  // namespace udv

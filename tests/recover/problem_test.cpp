@@ -11,7 +11,7 @@
 #include "support/operator_laws.hpp"
 
 namespace udv {
-namespace {
+namespace problem_test {
 
 using testing::dense;
 using testing::error_of;
@@ -216,5 +216,5 @@ TEST(Planted, RelativeErrorIsThatOfTheFormedMatrices) {
   EXPECT_NEAR(planted.relative_error(planted.U, Vector<double>::Ones(3), planted.V), 0, 100 * kEps);
 }
 
-}  // namespace
+}  // namespace problem_test
 }  // namespace udv

@@ -7,7 +7,7 @@
 #include "udv/recover/problem.hpp"
 
 namespace udv {
-namespace {
+namespace projected_gradient_test {
 
 using testing::kEps;
 using testing::random_rows;
@@ -210,5 +210,5 @@ TEST(GradientState, StartsWithAllColumnsAlive) {
   EXPECT_EQ(state.iteration, 0);
 }
 
-}  // namespace
+}  // namespace projected_gradient_test
 }  // namespace udv

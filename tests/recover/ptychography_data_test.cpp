@@ -10,7 +10,7 @@
 #include "udv/io/npy.hpp"
 
 namespace udv {
-namespace {
+namespace ptychography_data_test {
 
 using Complex = std::complex<float>;
 using testing::disc;
@@ -240,5 +240,5 @@ TEST(HeldOutImages, AreCoveredByTheOthers) {
             "holdout: only 0 of 2 images are covered by the others, 1 wanted");
 }
 
-}  // namespace
+}  // namespace ptychography_data_test
 }  // namespace udv

@@ -11,7 +11,7 @@
 #include "udv/recover/phase_unwrapping.hpp"
 
 namespace udv {
-namespace {
+namespace ptychography_field_test {
 
 using testing::error_of;
 using testing::ThreadCount;
@@ -128,5 +128,5 @@ TEST(PhaseQuality, ABowlIsMeasuredWhateverTheTilt) {
   EXPECT_NEAR(phase_bowl(image), 1.5, 1e-4);
 }
 
-}  // namespace
+}  // namespace ptychography_field_test
 }  // namespace udv

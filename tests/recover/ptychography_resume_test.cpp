@@ -10,7 +10,7 @@
 #include "udv/recover/ptychography.hpp"
 
 namespace udv {
-namespace {
+namespace ptychography_resume_test {
 
 using testing::error_of;
 using testing::resumed;
@@ -116,5 +116,5 @@ TEST_F(PtychographyResume, RefusesStatesOfOthersAndDamagedOnes) {
   EXPECT_EQ(refusal(stopped.state), expected);
 }
 
-}  // namespace
+}  // namespace ptychography_resume_test
 }  // namespace udv

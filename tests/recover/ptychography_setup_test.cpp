@@ -7,7 +7,7 @@
 #include "udv/core/error.hpp"
 
 namespace udv::detail {
-namespace {
+namespace ptychography_setup_test {
 
 /// Variables of the blood smear data file.
 double bloodsmear_variable(const std::string& name) {
@@ -301,5 +301,5 @@ TEST(DataSetup, RegionMustLieInsideTheImages) {
   EXPECT_NE(error_of([&] { region_with(huge, 80, 80); }).find("asked for"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace ptychography_setup_test
 }  // namespace udv::detail

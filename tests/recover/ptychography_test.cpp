@@ -11,7 +11,7 @@
 #include "udv/recover/ptychography_data.hpp"
 
 namespace udv {
-namespace {
+namespace ptychography_test {
 
 using Complex = std::complex<float>;
 using testing::amplitudes_of;
@@ -152,5 +152,5 @@ TEST(Ptycho, ImageHasAFixedPhase) {
   EXPECT_EQ(image, sample_image(scene.op, -scene.truth));
 }
 
-}  // namespace
+}  // namespace ptychography_test
 }  // namespace udv

@@ -6,7 +6,7 @@
 #include "support/planted_problems.hpp"
 
 namespace udv {
-namespace {
+namespace rank_walk_test {
 
 using testing::planted_entries;
 using testing::PlantedProblem;
@@ -190,5 +190,5 @@ TEST(RankWalk, FindsNothingInDataThatNoPositiveMatrixExplains) {
   EXPECT_FALSE(outcome.exact);
 }
 
-}  // namespace
+}  // namespace rank_walk_test
 }  // namespace udv

@@ -7,7 +7,7 @@
 #include "support/planted_problems.hpp"
 
 namespace udv {
-namespace {
+namespace recover_invariance_test {
 
 using testing::expect_same_bits;
 using testing::planted_entries;
@@ -183,5 +183,5 @@ TEST(Seed, ChangesTheStartOfAGradientRun) {
   EXPECT_NE(recover(problem, options).objective, one.objective);
 }
 
-}  // namespace
+}  // namespace recover_invariance_test
 }  // namespace udv

@@ -9,7 +9,7 @@
 #include "udv/recover/solver/levenberg_marquardt.hpp"
 
 namespace udv {
-namespace {
+namespace recover_noise_test {
 
 using testing::planted_entries;
 using testing::PlantedProblem;
@@ -228,5 +228,5 @@ TEST(Recover, LinesOfZerosSayNothingOfRankAndNoise) {
   }
 }
 
-}  // namespace
+}  // namespace recover_noise_test
 }  // namespace udv

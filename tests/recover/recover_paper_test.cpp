@@ -8,7 +8,7 @@
 #include "support/planted_problems.hpp"
 
 namespace udv {
-namespace {
+namespace recover_paper_test {
 
 using testing::kEps;
 using testing::PlantedProblem;
@@ -124,5 +124,5 @@ TEST(PaperMode, KeepsTheColumnsThatTheUserAskedFor) {
   EXPECT_EQ(recover(testing::small_rectangular().problem, options).U.cols(), 4);
 }
 
-}  // namespace
+}  // namespace recover_paper_test
 }  // namespace udv

@@ -10,7 +10,7 @@
 #include "support/reference.hpp"
 
 namespace udv {
-namespace {
+namespace recover_planted_test {
 
 using testing::dense;
 using testing::kEps;
@@ -190,5 +190,5 @@ TEST(Check, AcceptsWhatCanBeSolved) {
   EXPECT_NO_THROW(check(testing::small_symmetric().problem, {}));
 }
 
-}  // namespace
+}  // namespace recover_planted_test
 }  // namespace udv

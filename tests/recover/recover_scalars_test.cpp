@@ -8,7 +8,7 @@
 #include "support/reference.hpp"
 
 namespace udv {
-namespace {
+namespace recover_scalars_test {
 
 using testing::BasicPlanted;
 using testing::expect_same_bits;
@@ -172,5 +172,5 @@ TEST(RecoverOverComplex, IntensitiesOfARealMatrixGiveARealMatrix) {
   EXPECT_LE((X - U * U.transpose()).norm(), 1e-8 * (U * U.transpose()).norm());
 }
 
-}  // namespace
+}  // namespace recover_scalars_test
 }  // namespace udv

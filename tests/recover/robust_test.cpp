@@ -6,7 +6,7 @@
 #include "support/planted_problems.hpp"
 
 namespace udv {
-namespace {
+namespace robust_test {
 
 using testing::completed;
 
@@ -166,5 +166,5 @@ TEST(FindOutliers, StopsWhereTheMonitorSaysSo) {
   EXPECT_FALSE(found.any());
 }
 
-}  // namespace
+}  // namespace robust_test
 }  // namespace udv

@@ -9,7 +9,7 @@
 #include "udv/core/random.hpp"
 
 namespace udv {
-namespace {
+namespace scale_test {
 
 using testing::completed;
 
@@ -143,5 +143,5 @@ TEST(Scale, OfColumnsOfXMayDifferByAMillion) {
   for (const Index rank : {3, 5}) expect_recovered(unscaled(false, rank, 1e6), rank);
 }
 
-}  // namespace
+}  // namespace scale_test
 }  // namespace udv

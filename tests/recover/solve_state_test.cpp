@@ -7,7 +7,7 @@
 #include "support/planted_problems.hpp"
 
 namespace udv {
-namespace {
+namespace solve_state_test {
 
 using testing::error_of;
 using testing::expect_same_bits;
@@ -238,5 +238,5 @@ TEST_F(Mismatch, OfLimitsAndRecordsIsNone) {
   EXPECT_EQ(refusal(planted.problem, options), "no error");
 }
 
-}  // namespace
+}  // namespace solve_state_test
 }  // namespace udv

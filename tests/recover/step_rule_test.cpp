@@ -8,7 +8,7 @@
 #include "support/random_data.hpp"
 
 namespace udv {
-namespace {
+namespace step_rule_test {
 
 using testing::kEps;
 using testing::random_rows;
@@ -89,5 +89,5 @@ TEST(StepRule, ForgetsRemovedColumns) {
             fresh.next(less(point(2)), less_gradient(gradient(4))));
 }
 
-}  // namespace
+}  // namespace step_rule_test
 }  // namespace udv

@@ -5,7 +5,7 @@
 #include "support/planted_problems.hpp"
 
 namespace udv {
-namespace {
+namespace stop_reason_test {
 
 using testing::small_rectangular;
 using testing::small_symmetric;
@@ -174,5 +174,5 @@ TEST(StartFromDynamics, FindsTheSameAnswer) {
   }
 }
 
-}  // namespace
+}  // namespace stop_reason_test
 }  // namespace udv

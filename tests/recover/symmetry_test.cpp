@@ -6,7 +6,7 @@
 #include "support/planted_problems.hpp"
 
 namespace udv {
-namespace {
+namespace symmetry_test {
 
 using testing::completed;
 
@@ -83,5 +83,5 @@ TEST(RankCap, IsNotToldOfExactFitsOrOfEnoughData) {
   EXPECT_EQ(recover(testing::planted_entries(40, 30, false, 2, 5, 1, 0.05).problem).rank_cap, 0);
 }
 
-}  // namespace
+}  // namespace symmetry_test
 }  // namespace udv

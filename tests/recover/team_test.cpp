@@ -15,7 +15,7 @@
 #include "udv/recover/recover.hpp"
 
 namespace udv {
-namespace {
+namespace team_test {
 
 // What `compute` returns on each of so many ranks.
 std::vector<std::vector<double>> on_ranks(int ranks,
@@ -112,7 +112,7 @@ struct Case {
   bool gradient;
 };
 
-class TeamAnswer : public testing::TestWithParam<Case> {};
+class TeamAnswer : public ::testing::TestWithParam<Case> {};
 
 TEST_P(TeamAnswer, HasTheBitsOfOneProcess) {
   const Case& given = GetParam();
@@ -133,11 +133,11 @@ TEST_P(TeamAnswer, HasTheBitsOfOneProcess) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Team, TeamAnswer,
-                         testing::Values(Case{"exact", false, 0, false},
-                                         Case{"noisy", false, 0.1, false},
-                                         Case{"symmetric", true, 0, false},
-                                         Case{"gradient", true, 0, true},
-                                         Case{"gradient_noisy", false, 0.1, true}),
+                         ::testing::Values(Case{"exact", false, 0, false},
+                                           Case{"noisy", false, 0.1, false},
+                                           Case{"symmetric", true, 0, false},
+                                           Case{"gradient", true, 0, true},
+                                           Case{"gradient_noisy", false, 0.1, true}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // Few entries count as many while alive.
@@ -153,7 +153,7 @@ struct SpreadCase {
   bool gradient;
 };
 
-class SpreadAnswer : public testing::TestWithParam<SpreadCase> {};
+class SpreadAnswer : public ::testing::TestWithParam<SpreadCase> {};
 
 // Each rank is given every so many-th entry, and holds those of its own rows and columns.
 TEST_P(SpreadAnswer, HasTheBitsOfOneProcess) {
@@ -190,9 +190,9 @@ TEST_P(SpreadAnswer, HasTheBitsOfOneProcess) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Team, SpreadAnswer,
-                         testing::Values(SpreadCase{"noisy", 0.1, false},
-                                         SpreadCase{"exact", 0, false},
-                                         SpreadCase{"gradient", 0.1, true}),
+                         ::testing::Values(SpreadCase{"noisy", 0.1, false},
+                                           SpreadCase{"exact", 0, false},
+                                           SpreadCase{"gradient", 0.1, true}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Team, OpenLinesOfSpreadEntriesAreThoseOfOneProcess) {
@@ -266,5 +266,5 @@ TEST(Team, TextsOfAllRanksAreGathered) {
   });
 }
 
-}  // namespace
+}  // namespace team_test
 }  // namespace udv

@@ -6,7 +6,7 @@
 #include <cmath>
 
 namespace udv {
-namespace {
+namespace tiles_test {
 
 using Image = RowMatrix<std::complex<float>>;
 
@@ -102,5 +102,5 @@ TEST(Tiles, ThatAreTooSmallAreRefused) {
   EXPECT_THROW(tile_grid(0, 100, {}), std::exception);
 }
 
-}  // namespace
+}  // namespace tiles_test
 }  // namespace udv

@@ -5,7 +5,7 @@
 #include "udv/recover/operators/entries.hpp"
 
 namespace udv {
-namespace {
+namespace undetermined_test {
 
 using Indices = std::vector<Index>;
 
@@ -119,5 +119,5 @@ TEST(Undetermined, IsUnknownToOtherOperators) {
   EXPECT_FALSE(testing::make_dense(4, 3, false)->undetermined(3).any());
 }
 
-}  // namespace
+}  // namespace undetermined_test
 }  // namespace udv

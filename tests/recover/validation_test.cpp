@@ -11,7 +11,7 @@
 #include "udv/recover/recover.hpp"
 
 namespace udv {
-namespace {
+namespace validation_test {
 
 /// Ratings 1 to 5 with biases of rows and columns and noise, and nothing of low rank.
 Entries rated(std::uint64_t seed, Index rows = 120, Index cols = 100, Index n = 3000) {
@@ -147,5 +147,5 @@ TEST(PosteriorLines, WithFewEntriesAreTheUncertainOnes) {
   EXPECT_EQ(weakest, 0);
 }
 
-}  // namespace
+}  // namespace validation_test
 }  // namespace udv

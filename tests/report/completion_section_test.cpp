@@ -7,7 +7,7 @@
 #include "report/sections.hpp"
 
 namespace udv::report {
-namespace {
+namespace completion_section_test {
 
 constexpr const char* kNoisyRun = R"({"command": "complete", "rows": 40, "cols": 30, "rank": 2,
   "measurements": 600, "noise_sigma": 0.2, "center": "both", "offset": 3.5, "verdict": "fits",
@@ -78,5 +78,5 @@ TEST(CompletionSection, NamesWeakRows) {
   EXPECT_EQ(table["rows"][0], Json::parse(R"(["row ann", "not determined", "1"])"));
 }
 
-}  // namespace
+}  // namespace completion_section_test
 }  // namespace udv::report

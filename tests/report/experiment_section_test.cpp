@@ -6,7 +6,7 @@
 #include "io/temporary_files.hpp"
 
 namespace udv::report {
-namespace {
+namespace experiment_section_test {
 
 TEST(ExperimentSection, EveryKindOfChartDrawsSomethingOrNothing) {
   const io::TemporaryFolder folder;
@@ -40,5 +40,5 @@ TEST(ExperimentSection, EveryKindOfChartDrawsSomethingOrNothing) {
   EXPECT_EQ(kinds["table"], 1);
 }
 
-}  // namespace
+}  // namespace experiment_section_test
 }  // namespace udv::report

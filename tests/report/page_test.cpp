@@ -10,7 +10,7 @@
 #include "udv/report/report.hpp"
 
 namespace udv::report {
-namespace {
+namespace page_test {
 
 constexpr const char* kHostile = "</script><script>alert(1)</script>";
 
@@ -175,5 +175,5 @@ TEST(Report, BeginsWithTheVerdict) {
                                      "Rank 2, relative residual 1e-16."}));
 }
 
-}  // namespace
+}  // namespace page_test
 }  // namespace udv::report

@@ -8,7 +8,7 @@
 #include <sstream>
 
 namespace udv::report {
-namespace {
+namespace terminal_test {
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -145,5 +145,5 @@ TEST(SpectrumSketch, PutsSpectraSideBySide) {
   EXPECT_LT(lines[0].find("bm"), lines[0].find("udu"));
 }
 
-}  // namespace
+}  // namespace terminal_test
 }  // namespace udv::report

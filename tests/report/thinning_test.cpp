@@ -7,7 +7,7 @@
 #include <cmath>
 
 namespace udv::report {
-namespace {
+namespace thinning_test {
 
 struct Curve {
   std::vector<double> x, y;
@@ -64,5 +64,5 @@ TEST(Thinning, SpreadsFramesWithBothEnds) {
   EXPECT_EQ(log_spread(7, 40).size(), 7u);
 }
 
-}  // namespace
+}  // namespace thinning_test
 }  // namespace udv::report

@@ -8,7 +8,7 @@
 #include "udv/core/error.hpp"
 
 namespace udv::text {
-namespace {
+namespace llama2c_test {
 
 std::string header(const std::array<std::int32_t, 7>& sizes, size_t floats) {
   return std::string(reinterpret_cast<const char*>(sizes.data()), kLlama2cHeader) +
@@ -50,5 +50,5 @@ TEST(Llama2cHeader, RefusesFewerBytesThanItAsksFor) {
   EXPECT_NE(error_of(header({2, most, most, 1, 1, most, most}, 10)), "");
 }
 
-}  // namespace
+}  // namespace llama2c_test
 }  // namespace udv::text

@@ -13,7 +13,7 @@
 #include "udv/io/file.hpp"
 
 namespace udv::text {
-namespace {
+namespace tokenizer_test {
 
 using Json = nlohmann::json;
 using Tokens = std::vector<Token>;
@@ -511,5 +511,5 @@ TEST(Tokenizer, NamesWhatIsMissing) {
   EXPECT_THROW(read_tokenizer(folder / ""), IoError);
 }
 
-}  // namespace
+}  // namespace tokenizer_test
 }  // namespace udv::text

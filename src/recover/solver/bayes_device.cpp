@@ -25,16 +25,12 @@ class DeviceSubspace {
   // Cholesky of the Gram matrix, twice; by Householder on the host where that fails.
   void orthonormalise(Columns& X) const {
     for (int round = 0; round < 2; ++round) {
-      const Eigen::LLT<Matrix<double>> cholesky(gram(X));
-      const Matrix<double> L = cholesky.matrixL();
-      if (cholesky.info() != Eigen::Success ||
-          !(L.diagonal().minCoeff() > 1e-6 * L.diagonal().maxCoeff())) {
+      const auto [L, positive] = cholesky(gram(X));
+      if (!positive || !(L.diagonal().minCoeff() > 1e-6 * L.diagonal().maxCoeff())) {
         X.upload(orthonormal(X.host()));
         return;
       }
-      multiply(X, L.triangularView<Eigen::Lower>()
-                      .solve(Matrix<double>::Identity(L.rows(), L.rows()))
-                      .transpose());
+      multiply(X, lower_inverse(L).transpose());
     }
   }
   Matrix<double> gram(const Columns& X) const {

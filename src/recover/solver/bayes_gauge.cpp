@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "recover/solver/bayes_gauge.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <cmath>
+
+#include "core/small_solves.hpp"
 
 namespace udv {
 
@@ -40,7 +40,7 @@ void BayesGauge::shift(const Vector<double>& bias_prior, const Vector<double>& o
   system.diagonal() += other.moment(0, 0) * precision;
   const Vector<double> right =
       other.moment.col(0).tail(K).cwiseProduct(precision) - A.col(1).tail(K) / bias_prior(0);
-  const Vector<double> d = system.ldlt().solve(right);
+  const Vector<double> d = symmetric_solve(system, right);
   if (!d.allFinite()) return;
   Matrix<double> to_bias = Matrix<double>::Identity(D_ + 1, D_ + 1), away = to_bias;
   to_bias.row(1).tail(K) = d.transpose();
@@ -62,22 +62,19 @@ void BayesGauge::shift_to_cols(const Vector<double>& row_prior, const Vector<dou
 void BayesGauge::rotate() {
   const Index K = D_ - 1;
   if (K == 0) return;
-  const Eigen::LLT<Matrix<double>> cholesky(cols_.moment.bottomRightCorner(K, K));
-  if (cholesky.info() != Eigen::Success) return;
-  const Matrix<double> L = cholesky.matrixL();
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(
-      L.transpose() * rows_.moment.bottomRightCorner(K, K) * L);
-  const Vector<double> s = eigen.eigenvalues().reverse();
+  const auto [L, positive] = cholesky(cols_.moment.bottomRightCorner(K, K));
+  if (!positive) return;
+  const SymmetricEigen eigen =
+      symmetric_eigen(L.transpose() * rows_.moment.bottomRightCorner(K, K) * L);
+  const Vector<double> s = eigen.values.reverse();
   if (!(s.minCoeff() > 0)) return;
   const double balance =
       std::pow(static_cast<double>(rows_.lines) / static_cast<double>(cols_.lines), 0.25);
   const Vector<double> quarter = s.array().sqrt().sqrt() / balance;
-  const Matrix<double> Q = eigen.eigenvectors().rowwise().reverse();
+  const Matrix<double> Q = eigen.Q.rowwise().reverse();
   const Matrix<double> R = L * Q * quarter.cwiseInverse().asDiagonal();
   // R^-1 = diag(quarter) Q^T L^-1
-  const Matrix<double> inverse =
-      quarter.asDiagonal() * Q.transpose() *
-      L.triangularView<Eigen::Lower>().solve(Matrix<double>::Identity(K, K));
+  const Matrix<double> inverse = quarter.asDiagonal() * Q.transpose() * lower_inverse(L);
   Matrix<double> row_step = Matrix<double>::Identity(D_ + 1, D_ + 1), col_step = row_step;
   row_step.bottomRightCorner(K, K) = R.transpose();
   col_step.bottomRightCorner(K, K) = inverse;

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <cstdint>
 
+#include "core/small_solves.hpp"
 #include "udv/core/random.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
-
-inline RowMatrix<double> orthonormal(const RowMatrix<double>& X) {
-  Eigen::HouseholderQR<Matrix<double>> qr{Matrix<double>(X)};
-  return qr.householderQ() * Matrix<double>::Identity(X.rows(), X.cols());
-}
 
 /// Leading singular triples U diag(d) V^T, d not negative.
 template <typename Columns>
@@ -41,9 +34,9 @@ Triples<typename Subspace::Columns> leading_triples(const Subspace& space, Index
     space.transpose_times(t.U, t.V);
   }
   // A^T U = V: U stays orthonormal, V = W S Y^T.
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(space.gram(t.V));
-  const Matrix<double> Y = eigen.eigenvectors().rowwise().reverse();
-  t.d = eigen.eigenvalues().reverse().cwiseMax(0).cwiseSqrt();
+  const SymmetricEigen eigen = symmetric_eigen(space.gram(t.V));
+  const Matrix<double> Y = eigen.Q.rowwise().reverse();
+  t.d = eigen.values.reverse().cwiseMax(0).cwiseSqrt();
   space.multiply(t.U, Y);
   space.multiply(t.V, Y);
   space.divide(t.V, t.d);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "recover/solver/line_consensus.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
 
+#include "core/small_solves.hpp"
 #include "recover/solver/line_view.hpp"
 #include "udv/core/parallel.hpp"
 
@@ -25,10 +24,10 @@ constexpr double kSameAnswer = 0.01;  // squared distance a column, in units of 
 // What a line is before its entries are looked at: mean square S of the other lines.
 class Prior {
  public:
-  explicit Prior(const Matrix<double>& S) : chol_(S) {}
+  explicit Prior(const Matrix<double>& S) : L_(cholesky(S).L) {}
 
   // z^T S^-1 z.
-  double distance(const Vector<double>& z) const { return chol_.matrixL().solve(z).squaredNorm(); }
+  double distance(const Vector<double>& z) const { return lower_solve(L_, z).squaredNorm(); }
   // -2 log of the density of a t-distribution, up to a constant.
   double cost(const Vector<double>& z) const {
     const auto k = static_cast<double>(z.size());
@@ -36,14 +35,13 @@ class Prior {
   }
   // log det(I + S G): the volume that the data leave of that of the prior.
   double shrinkage(const Matrix<double>& G) const {
-    const Matrix<double> L = chol_.matrixL();
-    Matrix<double> inner = L.transpose() * G * L;
+    Matrix<double> inner = L_.transpose() * G * L_;
     inner.diagonal().array() += 1;
-    return 2 * inner.llt().matrixL().toDenseMatrix().diagonal().array().log().sum();
+    return 2 * cholesky(inner).L.diagonal().array().log().sum();
   }
 
  private:
-  Eigen::LLT<Matrix<double>> chol_;
+  Matrix<double> L_;  // S = L L^T
 };
 
 // What is known of the share of right entries in doubtful lines: that of lines that are clear.
@@ -134,7 +132,7 @@ class LineEvidence {
   Vector<double> fitted(const Vector<double>& right) const {
     Matrix<double> G = line_.F.transpose() * right.asDiagonal() * line_.F;
     G.diagonal().array() += 1e-13 * G.trace() + std::numeric_limits<double>::min();
-    return G.ldlt().solve(line_.F.transpose() * right.cwiseProduct(line_.y));
+    return symmetric_solve(G, line_.F.transpose() * right.cwiseProduct(line_.y));
   }
 
   double cost(const Vector<double>& z, const Vector<double>& right) const {
@@ -179,13 +177,11 @@ std::optional<Explanation> answer_of(const Line& line, const Prior& prior, const
   evidence.consider(so_far);
   std::vector<Index> order(static_cast<size_t>(size));
   std::iota(order.begin(), order.end(), 0);
-  Eigen::PartialPivLU<Matrix<double>> lu(k);
   double wanted = kMostSubsets;
   for (double trial = 0; trial < wanted; ++trial) {
     draw_first(k, random, order);
     const Eigen::Map<const Vector<Index>> rows(order.data(), k);
-    lu.compute(line.F(rows, Eigen::all));
-    evidence.consider(lu.solve(line.y(rows)));
+    evidence.consider(square_solve(line.F(rows, Eigen::all), line.y(rows)));
     // Another explanation with one right entry less would make the best one doubtful.
     const Index rival = std::max(evidence.num_right() - 1, k + 1);
     wanted = std::min(kMostSubsets, draws_needed(rival, size, k));

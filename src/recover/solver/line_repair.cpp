@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "recover/solver/line_repair.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
 
+#include "core/small_solves.hpp"
 #include "recover/solver/line_view.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
@@ -30,7 +29,7 @@ constexpr Index kLinesPerBlock = 8;
 Vector<double> least_squares(const Line& line, const Vector<double>& w) {
   Matrix<double> G = line.F.transpose() * w.asDiagonal() * line.F;
   G.diagonal().array() += 1e-13 * G.trace() + std::numeric_limits<double>::min();
-  return G.ldlt().solve(line.F.transpose() * w.cwiseProduct(line.y));
+  return symmetric_solve(G, line.F.transpose() * w.cwiseProduct(line.y));
 }
 
 // argmin_z sum_t prior_t |F z - y|_t by reweighted least squares with a falling floor under |e|;
@@ -86,14 +85,12 @@ LineFit through_subsets(const Line& line, double threshold, Random& random) {
   const Index k = line.F.cols(), size = line.y.size();
   std::vector<Index> order(static_cast<size_t>(size));
   std::iota(order.begin(), order.end(), 0);
-  Eigen::PartialPivLU<Matrix<double>> lu(k);
   LineFit best;
   double wanted = kMostSubsets;
   for (double trial = 0; trial < wanted; ++trial) {
     draw_first(k, random, order);
     const Eigen::Map<const Vector<Index>> rows(order.data(), k);
-    lu.compute(line.F(rows, Eigen::all));
-    LineFit fit = judged(line, lu.solve(line.y(rows)), threshold);
+    LineFit fit = judged(line, square_solve(line.F(rows, Eigen::all), line.y(rows)), threshold);
     if (fit.within <= best.within && fit.cost >= best.cost) continue;
     fit = refitted(line, std::move(fit), threshold);
     if (fit.cost >= best.cost) continue;
