@@ -7,6 +7,7 @@
 #include "core/blas.hpp"
 #include "core/instantiate.hpp"
 #include "core/lapack.hpp"
+#include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
@@ -57,14 +58,25 @@ class KrylovSpace {
  private:
   // Removes from w its components along the first `count` columns of Q; twice is enough.
   void orthogonalise(Index count) {
-    const auto basis = Qt_.topRows(count);
-    Vector<Scalar> along(count), removed(w_.size());
+    constexpr Index kBlock = 1 << 15;
+    const Index n = w_.size();
+    Matrix<Scalar> parts(count, (n + kBlock - 1) / kBlock);  // sums over blocks, added in order
     for (int pass = 0; pass < 2; ++pass) {
-      blas::multiply<Scalar>(Form::kConjugate, basis, Form::kPlain, as_column(w_),
-                             as_column(along));
-      blas::multiply<Scalar>(Form::kTransposed, basis, Form::kPlain, as_column(along),
-                             as_column(removed));
-      w_ -= removed;
+      parallel_blocks(n, kBlock, [&](Index begin, Index end) {
+        const Vector<Scalar> piece = w_.segment(begin, end - begin);
+        Vector<Scalar> along(count);
+        blas::multiply<Scalar>(Form::kConjugate, Qt_.block(0, begin, count, piece.size()),
+                               Form::kPlain, as_column(piece), as_column(along));
+        parts.col(begin / kBlock) = along;
+      });
+      for (Index b = 1; b < parts.cols(); ++b) parts.col(0) += parts.col(b);
+      const Vector<Scalar> along = parts.col(0);
+      parallel_blocks(n, kBlock, [&](Index begin, Index end) {
+        Vector<Scalar> removed(end - begin);
+        blas::multiply<Scalar>(Form::kTransposed, Qt_.block(0, begin, count, removed.size()),
+                               Form::kPlain, as_column(along), as_column(removed));
+        w_.segment(begin, removed.size()) -= removed;
+      });
     }
   }
 

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "core/blas.hpp"
 #include "core/instantiate.hpp"
 #include "core/lapack_names.hpp"
 #include "core/require.hpp"
+#include "udv/core/parallel.hpp"
 
 namespace udv::lapack {
 namespace {
@@ -200,12 +202,33 @@ bool jacobi_svd(const Matrix<W>& A, ThinSvd<W>& svd) {
 }  // namespace
 
 template <typename W>
-ThinQr<W>::ThinQr(Matrix<W> A)
-    : reflections_(std::move(A)), scales_(std::min(reflections_.rows(), reflections_.cols())) {
+ThinQr<W>::ThinQr(Matrix<W> A) {
+  constexpr Index kRows = 16384, kWidest = 256;  // of a block, which fits into a cache
   use_one_thread();
+  if (A.rows() >= 4 * kRows && A.cols() > 0 && A.cols() <= kWidest)
+    factor_blocks(A, A.rows() / kRows);
+  else
+    reflections_ = std::move(A);
+  scales_.resize(std::min(reflections_.rows(), reflections_.cols()));
   if (scales_.size() > 0)
     geqrf(size_of(reflections_.rows()), size_of(reflections_.cols()), reflections_.data(),
           scales_.data());
+}
+
+// The cut depends on the sizes alone: the same bits for any number of threads.
+template <typename W>
+void ThinQr<W>::factor_blocks(const Matrix<W>& A, Index blocks) {
+  std::vector<std::unique_ptr<ThinQr>> found(static_cast<size_t>(blocks));
+  parallel_blocks(blocks, 1, [&](Index b, Index) {
+    const Index first = b * A.rows() / blocks, last = (b + 1) * A.rows() / blocks;
+    found[static_cast<size_t>(b)] =
+        std::make_unique<ThinQr>(Matrix<W>(A.middleRows(first, last - first)));
+  });
+  reflections_.resize(blocks * A.cols(), A.cols());
+  for (Index b = 0; b < blocks; ++b) {
+    reflections_.middleRows(b * A.cols(), A.cols()) = found[static_cast<size_t>(b)]->R();
+    blocks_.push_back(std::move(*found[static_cast<size_t>(b)]));
+  }
 }
 
 template <typename W>
@@ -223,7 +246,17 @@ Matrix<W> ThinQr<W>::Q_times(const Matrix<W>& X) const {
   if (product.size() > 0 && scales_.size() > 0)
     ormqr(size_of(product.rows()), size_of(product.cols()), size_of(scales_.size()),
           reflections_.data(), scales_.data(), product.data());
-  return product;
+  if (blocks_.empty()) return product;
+  std::vector<Index> first{0};
+  for (const ThinQr& block : blocks_) first.push_back(first.back() + block.reflections_.rows());
+  Matrix<W> whole(first.back(), X.cols());
+  const Index k = reflections_.cols();
+  parallel_blocks(static_cast<Index>(blocks_.size()), 1, [&](Index b, Index) {
+    const ThinQr& block = blocks_[static_cast<size_t>(b)];
+    whole.middleRows(first[static_cast<size_t>(b)], block.reflections_.rows()) =
+        block.Q_times(product.middleRows(b * k, k));
+  });
+  return whole;
 }
 
 template <typename W>
@@ -282,12 +315,15 @@ bool cholesky_in_place(Matrix<Scalar>& A) {
 
 template <typename Scalar>
 void solve_from_right(const Matrix<Scalar>& L, const ConstRows<Scalar>& B, Rows<Scalar> X) {
-  X = B;
-  if (X.size() == 0) return;
-  const int n = size_of(X.rows()), k = size_of(X.cols()), stride = size_of(X.outerStride());
-  // B L^-* L^-1. The upper triangle that BLAS sees is L^T.
-  trsm(CblasConjNoTrans, n, k, L.data(), X.data(), stride);
-  trsm(CblasTrans, n, k, L.data(), X.data(), stride);
+  constexpr Index kBlock = 1 << 15;  // rows
+  parallel_blocks(X.cols() > 0 ? X.rows() : 0, kBlock, [&](Index begin, Index end) {
+    auto part = X.middleRows(begin, end - begin);
+    part = B.middleRows(begin, end - begin);
+    const int n = size_of(part.rows()), k = size_of(X.cols()), stride = size_of(X.outerStride());
+    // B L^-* L^-1. The upper triangle that BLAS sees is L^T.
+    trsm(CblasConjNoTrans, n, k, L.data(), part.data(), stride);
+    trsm(CblasTrans, n, k, L.data(), part.data(), stride);
+  });
 }
 
 template class ThinQr<double>;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "udv/core/types.hpp"
 
 /// Decompositions of dense matrices by OpenBLAS's LAPACK, on the calling thread. Eigen's own ones
@@ -20,6 +22,11 @@ class ThinQr {
   Matrix<W> Q_times(const Matrix<W>& X) const;
 
  private:
+  void factor_blocks(const Matrix<W>& A, Index blocks);
+
+  // A tall matrix is cut into blocks of rows: each has a factorization of its own, and this one is
+  // that of their R, one below the other.
+  std::vector<ThinQr> blocks_;
   Matrix<W> reflections_;
   Vector<W> scales_;
 };

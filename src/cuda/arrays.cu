@@ -9,24 +9,6 @@ namespace {
 
 constexpr int kDotBlocks = 512;
 
-__device__ std::int64_t thread_index() {
-  return blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-}
-__device__ std::int64_t num_threads() {
-  return gridDim.x * static_cast<std::int64_t>(blockDim.x);
-}
-
-__device__ void store_block_sum(double value, double* out) {
-  __shared__ double sums[kThreads];
-  sums[threadIdx.x] = value;
-  __syncthreads();
-  for (int step = kThreads / 2; step > 0; step /= 2) {
-    if (threadIdx.x < step) sums[threadIdx.x] += sums[threadIdx.x + step];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) *out = sums[0];
-}
-
 template <typename T>
 __global__ void dot_kernel(const T* a, const T* b, std::int64_t size, double* partial) {
   double sum = 0;
@@ -120,17 +102,8 @@ void column_products(const T* a, const T* b, std::int64_t lines, std::int64_t wi
   add_parts(partial, blocks, width, sums);
 }
 
-double* on_device(const double* host, std::int64_t size, int slot) {
-  auto* const to =
-      static_cast<double*>(scratch(slot, static_cast<std::size_t>(size) * sizeof(double)));
-  note(
-      cudaMemcpy(to, host, static_cast<std::size_t>(size) * sizeof(double), cudaMemcpyHostToDevice),
-      "upload");
-  return to;
-}
-
 template <typename T>
-__global__ void scale_kernel(T* x, const double* weights, std::int64_t lines, std::int64_t width,
+__global__ void scale_kernel(T* x, Numbers weights, std::int64_t lines, std::int64_t width,
                              std::int64_t stride) {
   for (std::int64_t i = thread_index(); i < lines * width; i += num_threads()) {
     const std::int64_t line = i / width, c = i - line * width;
@@ -140,8 +113,8 @@ __global__ void scale_kernel(T* x, const double* weights, std::int64_t lines, st
 
 template <typename T>
 void scale_columns(T* x, const double* weights, std::int64_t lines, std::int64_t width) {
-  scale_kernel<<<blocks_for(lines * width, kThreads), kThreads>>>(
-      x, on_device(weights, width, 2), lines, width, line_stride<T>(width));
+  scale_kernel<<<blocks_for(lines * width, kThreads), kThreads>>>(x, numbers(weights, width), lines,
+                                                                  width, line_stride<T>(width));
   launched("scale_columns");
 }
 

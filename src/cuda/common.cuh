@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <string>
+
 #include "recover/device/module.hpp"
 
 /// What the files of the CUDA module share. All work is in one stream, in order.
@@ -21,6 +23,7 @@ struct Side {
 
 /// Remembers the first error.
 void note(cudaError_t status, const char* what);
+void note_text(const std::string& text);
 /// What a kernel launch has to say.
 inline void launched(const char* what) {
   note(cudaGetLastError(), what);
@@ -38,6 +41,29 @@ void give_back_memory();
 
 /// Scratch memory that stays: slot n has at least this many bytes.
 void* scratch(int slot, std::size_t bytes);
+inline constexpr int kFourierSlot = 8, kImagesSlot = 9;
+
+/// Numbers of the host on the device, in a slot of scratch memory.
+double* on_device(const double* host, std::int64_t size, int slot);
+
+/// Numbers of the host for one kernel: a few go with its arguments.
+struct Numbers {
+  static constexpr int kFew = 64;
+  double few[kFew];
+  const double* many;
+  __device__ double operator[](std::int64_t i) const { return many ? many[i] : few[i]; }
+};
+inline Numbers numbers(const double* host, std::int64_t size) {
+  Numbers result;
+  result.many = size > Numbers::kFew ? on_device(host, size, 2) : nullptr;
+  for (std::int64_t i = 0; !result.many && i < size; ++i) result.few[i] = host[i];
+  return result;
+}
+
+/// Memory of the host that kernels write to, for kMostResults numbers: read after wait().
+inline constexpr std::int64_t kMostResults = 4096;
+double* results();
+void wait();
 
 /// out_e (host) = sum over `parts` rows of partial, each `size` numbers, in a fixed order.
 void add_parts(const double* partial, std::int64_t parts, std::int64_t size, double* out);
@@ -73,6 +99,27 @@ __device__ inline T group_sum(T value) {
   return value;
 }
 
+/// Numbers of threads, of a whole launch.
+__device__ inline std::int64_t thread_index() {
+  return blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+}
+__device__ inline std::int64_t num_threads() {
+  return gridDim.x * static_cast<std::int64_t>(blockDim.x);
+}
+
+/// The sum over a block of kThreads threads.
+__device__ inline void store_block_sum(double value, double* out) {
+  __shared__ double sums[kThreads];
+  sums[threadIdx.x] = value;
+  __syncthreads();
+  for (int step = kThreads / 2; step > 0; step /= 2) {
+    if (threadIdx.x < step) sums[threadIdx.x] += sums[threadIdx.x + step];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) *out = sums[0];
+  __syncthreads();
+}
+
 /// The kernels, by file.
 template <typename T>
 void add_array_kernels(Kernels<T>& kernels);
@@ -82,6 +129,11 @@ template <typename T>
 void add_block_kernels(Kernels<T>& kernels);
 template <typename T>
 void add_bayes_kernels(Kernels<T>& kernels);
+template <typename T>
+void add_imaging_kernels(Kernels<T>& kernels);
+template <typename T>
+void add_image_data_kernels(Kernels<T>& kernels);
+void release_imaging(Imaging* imaging);
 Pattern* make_pattern(std::int64_t rows, std::int64_t cols, const std::int32_t* first,
                       const std::int32_t* other, const std::int32_t* entry);
 void release_pattern(Pattern* pattern);

@@ -81,10 +81,6 @@ void zero(void* memory, std::size_t bytes) {
   note(cudaMemsetAsync(memory, 0, bytes), "zero");
 }
 
-void wait() {
-  note(cudaDeviceSynchronize(), "wait");
-}
-
 // One block an element: its threads take every kThreads-th part, then a tree.
 __global__ void add_parts_kernel(const double* partial, std::int64_t parts, std::int64_t size,
                                  double* out) {
@@ -104,29 +100,50 @@ __global__ void add_parts_kernel(const double* partial, std::int64_t parts, std:
 }
 
 Module make_module() {
-  Module module{kModuleVersion, start, name, failed, memory,       allocate,        release, upload,
-                download,       copy,  zero, wait,   make_pattern, release_pattern, {},      {}};
+  Module module{kModuleVersion,  start,    name, failed, memory, allocate,     release,
+                upload,          download, copy, zero,   wait,   make_pattern, release_pattern,
+                release_imaging, {},       {}};
   add_array_kernels(module.singles);
   add_entry_kernels(module.singles);
   add_block_kernels(module.singles);
   add_bayes_kernels(module.singles);
+  add_imaging_kernels(module.singles);
+  add_image_data_kernels(module.singles);
   add_array_kernels(module.doubles);
   add_entry_kernels(module.doubles);
   add_block_kernels(module.doubles);
   add_bayes_kernels(module.doubles);
+  add_imaging_kernels(module.doubles);
+  add_image_data_kernels(module.doubles);
   return module;
 }
 
 }  // namespace
 
 void note(cudaError_t status, const char* what) {
-  if (status != cudaSuccess && first_error.empty())
-    first_error = std::string(what) + ": " + cudaGetErrorString(status);
+  if (status != cudaSuccess) note_text(std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+void note_text(const std::string& text) {
+  if (first_error.empty()) first_error = text;
 }
 
 int blocks_for(std::int64_t work, int per_block) {
   const std::int64_t wanted = (work + per_block - 1) / per_block;
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, 16 * multiprocessors));
+}
+
+void wait() {
+  note(cudaStreamSynchronize(nullptr), "wait");
+}
+
+double* results() {
+  static double* const memory = [] {
+    void* made = nullptr;
+    note(cudaHostAlloc(&made, kMostResults * sizeof(double), cudaHostAllocMapped), "results");
+    return static_cast<double*>(made);
+  }();
+  return memory;
 }
 
 void give_back_memory() {
@@ -144,11 +161,22 @@ void* scratch(int slot, std::size_t bytes) {
   return found.memory;
 }
 
+double* on_device(const double* host, std::int64_t size, int slot) {
+  const auto bytes = static_cast<std::size_t>(size) * sizeof(double);
+  auto* const to = static_cast<double*>(scratch(slot, bytes));
+  upload(to, host, bytes);
+  return to;
+}
+
 void add_parts(const double* partial, std::int64_t parts, std::int64_t size, double* out) {
-  auto* const sums = static_cast<double*>(scratch(0, static_cast<std::size_t>(size) * 8));
+  const bool few = size <= kMostResults;
+  auto* const sums =
+      few ? results() : static_cast<double*>(scratch(0, static_cast<std::size_t>(size) * 8));
   add_parts_kernel<<<blocks_for(size, 1), kThreads>>>(partial, parts, size, sums);
   launched("add_parts");
-  download(out, sums, static_cast<std::size_t>(size) * 8);
+  if (!few) return download(out, sums, static_cast<std::size_t>(size) * 8);
+  wait();
+  std::copy_n(sums, size, out);
 }
 
 }  // namespace udv::device

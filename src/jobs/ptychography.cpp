@@ -33,7 +33,7 @@ bool wants_gradient(const RecoverOptions& method) {
 void check_settings(const PtychographyJobOptions& options) {
   check_options(options.method);
   if (wants_gradient(options.method)) return;
-  check_for_intensities(options.method);
+  check_for_intensities(options.method, true);
   if (!options.snapshots.empty())
     throw OptionError("snapshots", "only with the gradient method: give a step");
 }
@@ -60,6 +60,7 @@ PtychographyOptions image_options(const PtychographyJobOptions& options) {
   if (options.method.max_rank > 0) image.columns = options.method.max_rank;
   image.record = options.method.record;
   image.seed = options.method.seed;
+  image.device = options.method.device;
   return image;
 }
 
@@ -160,7 +161,8 @@ class PtychographyJob {
     if (!automatic_) use_plain_images(recovery, result);
     const auto used = operator_of(split_.used, found_);
     result.image = sample_image(*used, found_.x);
-    result.amplitude_residual = amplitude_residual(split_.used, found_);
+    result.amplitude_residual =
+        automatic_ ? found_.amplitude_residual : amplitude_residual(split_.used, found_);
     if (split_.held_out.op) {
       const HeldOutResidual residual = held_out_residual(split_.held_out, found_);
       result.held_out_residual = residual.predicted;

@@ -80,13 +80,15 @@ void check_options(const RecoverOptions& options) {
   }
 }
 
-void check_for_intensities(const RecoverOptions& options) {
+void check_for_intensities(const RecoverOptions& options, bool on_a_device) {
   RecoverOptions given = options, usual;
   OptionTable table, defaults;
   describe(table, given);
   describe(defaults, usual);
+  if (!on_a_device && options.device != usual.device)
+    throw OptionError("device", "has no meaning here: phase retrieval runs on the processor");
   for (const char* const name :
-       {"alpha", "scale", "noise", "holdout", "start", "shrinkage", "center", "robust", "device"})
+       {"alpha", "scale", "noise", "holdout", "start", "shrinkage", "center", "robust"})
     if (table.find(name)->get() != defaults.find(name)->get())
       throw OptionError(name,
                         "has no meaning here: only without polish or with a step of your own");

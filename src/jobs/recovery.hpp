@@ -20,7 +20,7 @@ void check_options(const RecoverOptions& options);
 
 /// Throws OptionError naming a setting that has no meaning for intensities unless the gradient
 /// method is asked for.
-void check_for_intensities(const RecoverOptions& options);
+void check_for_intensities(const RecoverOptions& options, bool on_a_device = false);
 
 /// Throws OptionError or InvalidArgument where they make none for this problem.
 template <typename Scalar>

@@ -349,8 +349,7 @@ class Imaging {
         objective = fit_image(bright_, x, kRoundOuter);
       }
     const ImageTargets targets = targets_of(bright_);
-    state_.candidates.push_back(
-        {name, std::sqrt(2 * objective) / AmplitudeModel(op_, targets).data_norm()});
+    state_.candidates.push_back({name, std::sqrt(2 * objective) / data_norm(targets)});
     if (state_.best.size() == 0 || objective < state_.best_objective) {
       state_.best = std::move(x);
       state_.best_objective = objective;
@@ -380,6 +379,7 @@ class Imaging {
   const Operator& model() const { return state_.exact ? *exact_ : op_; }
 
   std::unique_ptr<Operator> operator_of(const std::vector<Index>& images) const {
+    if (images.size() == all_.size()) return model().with_pupil(state_.pupil);
     return model().with_images(images)->with_pupil(state_.pupil);
   }
 
@@ -389,16 +389,12 @@ class Imaging {
     const auto op = operator_of(images);
     ImageTargets targets = targets_of(images);
     targets.shrinkage = shrinkage;
-    const AmplitudeModel model(*op, targets);
-    RowMatrix<Complex> Z = x;
-    const auto summary = minimise<Complex>(
-        model, Z, image_options(max_outer),
+    const auto summary = fit_amplitudes(
+        *op, targets, x, image_options(max_outer),
         [&](const FitStep& step) { return saver_.go_on(recorder_.observe(step, 1)); });
-    x = Z.col(0);
-    const Vector<float> backgrounds = model.backgrounds(Z);
     for (size_t i = 0; i < images.size(); ++i) {
       const float gain = state_.gains(images[i]);
-      state_.backgrounds(images[i]) = gain * gain * backgrounds(static_cast<Index>(i));
+      state_.backgrounds(images[i]) = gain * gain * targets.backgrounds(static_cast<Index>(i));
     }
     return summary.objective;
   }
@@ -495,13 +491,13 @@ class Imaging {
   void update_led_gains() {
     const Vector<float> squares = squares_of_best();
     Vector<float> factors(op_.images());
-    for (Index l = 0; l < op_.images(); ++l) {
+    parallel_blocks(op_.images(), 1, [&](Index l, Index) {
       const bool dark = dark_[static_cast<size_t>(l)];
       const double common = dark ? state_.dark_gain : 1;
       const double gain = std::sqrt(best_exposure(pixels_of(squares, l), state_.backgrounds(l)));
       const double factor = (gain / common + kShrinkage) / (1 + kShrinkage);
       factors(l) = static_cast<float>(std::clamp(factor, 0.5, 2.0));
-    }
+    });
     double mean = 0;
     for (const Index l : bright_) mean += factors(l) / static_cast<double>(bright_.size());
     for (Index l = 0; l < op_.images(); ++l)
@@ -585,19 +581,34 @@ void check_images(const PtychographyImages& images) {
           "ptychography: amplitudes are all zero or not finite");
 }
 
+// The same images with their operators on the device.
+PtychographyImages on_device(PtychographyImages images, Index columns) {
+  const auto moved = [columns](const std::shared_ptr<const Operator>& op) {
+    return op ? std::dynamic_pointer_cast<const Operator>(op->on_device(columns)) : nullptr;
+  };
+  images.op = moved(images.op);
+  images.exact = moved(images.exact);
+  return images;
+}
+
 }  // namespace
 
 void PtychographyOptions::validate() const {
+  require(device == "cpu" || device == "cuda", "device is '", device, "', cpu or cuda expected");
   require(pupil_rounds >= 0, "pupil_rounds = ", pupil_rounds, ", 0 or more expected");
   require(columns >= 1, "columns = ", columns, ", at least 1 expected");
   require(dynamics_steps >= 1, "dynamics_steps = ", dynamics_steps, ", at least 1 expected");
 }
 
-PtychographyResult recover_image(const PtychographyImages& images,
+PtychographyResult recover_image(const PtychographyImages& given,
                                  const PtychographyOptions& options, const Hooks& hooks,
                                  const PtychographyStart& start) {
   options.validate();
-  check_images(images);
+  check_images(given);
+  const bool there = options.device == "cuda";
+  const PtychographyImages moved =
+      there ? on_device(given, options.dynamics ? options.columns : 1) : PtychographyImages();
+  const PtychographyImages& images = there ? moved : given;
   PtychographyResult found;
   Verdict verdict = Verdict::kContinue;
   {

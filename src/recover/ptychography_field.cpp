@@ -208,7 +208,10 @@ class FieldSolver {
     std::vector<Index> todo;
     for (Index t = 0; t < count(); ++t)
       if (found_.grid.ring(t) == ring && !tile(t).done) todo.push_back(t);
-    parallel_blocks(static_cast<Index>(todo.size()), 1, [&](Index begin, Index end) {
+    // A device takes one tile at a time.
+    const Index at_once =
+        options_.image.device == "cpu" ? 1 : std::max<Index>(1, static_cast<Index>(todo.size()));
+    parallel_blocks(static_cast<Index>(todo.size()), at_once, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         TileRecovery recovered = recover_tile(todo[static_cast<size_t>(i)]);
         const std::lock_guard lock(mutex_);

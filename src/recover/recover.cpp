@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/communicator.hpp"
 #include "core/instantiate.hpp"
 #include "core/require.hpp"
 #include "core/sums.hpp"
@@ -16,8 +17,12 @@
 namespace udv {
 namespace {
 
+// Of problem and options; 0 where no state is written or read.
 template <typename Scalar>
-std::uint64_t fingerprint(const BasicProblem<Scalar>& problem, const RecoverOptions& options) {
+std::uint64_t fingerprint(const BasicProblem<Scalar>& problem, const RecoverOptions& options,
+                          const Hooks& hooks) {
+  // Processes that work together compute it together, whoever writes.
+  if (communicator().is_alone() && !hooks.save && hooks.resume.empty()) return 0;
   RecoverOptions described = options;
   OptionTable table;
   describe(table, described);
@@ -43,7 +48,7 @@ class Solve {
         hooks_(hooks),
         method_(method_of(problem.op->symmetric(), options)),
         problem_(problem, options),
-        progress_(fingerprint(problem, options), options, hooks) {}
+        progress_(fingerprint(problem, options, hooks), options, hooks) {}
 
   BasicRecovery<Scalar> run() {
     progress_.resume();

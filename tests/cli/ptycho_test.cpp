@@ -78,6 +78,18 @@ struct Lab {
   }
 };
 
+TEST(Ptycho, SaysThatTheComponentOfADeviceIsMissing) {
+  const Lab lab;
+  setenv("UDV_CUDA_MODULE", "nowhere.so", 1);
+  for (const char* flags : {"--device cuda", "--device cuda --method udu --step 0.1"}) {
+    const Outcome outcome = lab.run(flags);
+    EXPECT_EQ(outcome.code, 2) << outcome;
+    for (const char* word : {"--device", "component cuda", "nowhere.so"})
+      EXPECT_NE(outcome.err.find(word), std::string::npos) << outcome;
+  }
+  unsetenv("UDV_CUDA_MODULE");
+}
+
 TEST(Ptycho, RecoversAndPredictsHeldOutImages) {
   const Lab lab;
   const Outcome outcome = lab.run("--holdout-leds 3");

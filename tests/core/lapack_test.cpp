@@ -102,6 +102,21 @@ TYPED_TEST(ThinSvdOf, AMatrixWithoutFullRankHasOrthonormalVectorsAllTheSame) {
   }
 }
 
+// A tall matrix is factored in blocks of rows: the same bits for any number of threads.
+TYPED_TEST(ThinSvdOf, ATallMatrixComesFromTheQrOfItsBlocks) {
+  const Matrix<TypeParam> A = random_rows<TypeParam>(70000, 3, 8);
+  const auto factored = [&](int threads) {
+    const testing::ThreadCount count(threads);
+    const lapack::ThinQr<TypeParam> qr(A);
+    return std::pair<Matrix<TypeParam>, Matrix<TypeParam>>(
+        qr.Q_times(Matrix<TypeParam>::Identity(3, 3)), qr.R());
+  };
+  const auto [Q, R] = factored(1);
+  EXPECT_LE((Q * R - A).norm(), 100 * kEps * A.norm());
+  EXPECT_LE((Q.adjoint() * Q - Matrix<TypeParam>::Identity(3, 3)).norm(), 100 * kEps);
+  EXPECT_EQ(factored(3), factored(1));
+}
+
 TYPED_TEST(ThinSvdOf, AWideMatrixIsThatOfItsAdjoint) {
   const Matrix<TypeParam> A = random_rows<TypeParam>(3, 8, 1);
   const auto svd = lapack::thin_svd<TypeParam>(A);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // module_laws MODULE REFERENCE [ENTRIES]: every loop of a device module against the same loop of
-// another one, twice (same bits), for float and double; then times at this many entries. Needs
-// nothing but the two modules, so it runs where the library cannot be built.
+// another one, twice (same bits), for float and double; then times of images and, where not 0, at
+// this many entries. Needs nothing but the two modules, so it runs where the library cannot be
+// built.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -282,12 +283,108 @@ void run_bayes(OnModule<T>& on, const Sparse& s, std::int64_t D, Outputs& out) {
   out["bayes get means"] = on.get(plain, static_cast<std::size_t>(s.rows * (D + 2)));
 }
 
+// Images of two kinds: transfers of their own, or one with supports.
+template <typename T>
+void run_images(OnModule<T>& on, std::int64_t columns, bool own, Outputs& out) {
+  const std::string tag = own ? " own" : " shared";
+  const std::int64_t rows = 37, cols = 41, low_rows = 12, low_cols = 15, images = 9;
+  const auto pixels = static_cast<std::size_t>(low_rows * low_cols);
+  const std::size_t measured = images * pixels, stride = line_stride<T>(2 * columns);
+  std::vector<std::int32_t> windows;
+  for (std::int32_t l = 0; l < images; ++l) {
+    windows.push_back(l / 3 * 12 + l % 2);
+    windows.push_back(l % 3 * 13);
+  }
+  auto transfer = normals<T>(2 * pixels * (own ? images : 1), 31);
+  for (std::size_t i = 0; i < transfer.size(); ++i)
+    if (i / 2 % low_cols < 2 || i / 2 % low_cols > 11) transfer[i] = 0;
+  const auto supports = positive<float>(measured, 32);
+  const ImagingShape shape{rows,           cols, low_rows, low_cols, images, own ? images : 1,
+                           windows.data(), own};
+  Imaging* const made = on.k.make_imaging(&shape, transfer.data(), own ? nullptr : supports.data());
+  T* const u = on.put(lines<T>(rows * cols, 2 * columns, 33));
+  T *const psi = on.template array<T>(2 * measured * columns), *const at = on.template array<T>(
+                                                                   2 * measured * columns);
+  T* const sum = on.template array<T>(rows * cols * stride);
+  T *const z = on.template array<T>(measured), *const b = on.put(positive<T>(measured, 34));
+  on.k.project(made, u, columns, psi);
+  out["project" + tag] = on.get(psi, 2 * measured * columns);
+  const auto d = positive<double>(static_cast<std::size_t>(columns), 35);
+  double squares = 0;
+  on.k.project(made, u, columns, at);
+  on.k.intensity(psi, measured, columns, d.data(), b, true, z, &squares);
+  out["intensity" + tag] = on.get(z, measured);
+  out["intensity squares" + tag] = {squares};
+  out["scaled" + tag] = on.get(psi, 2 * measured * columns);
+  on.k.overlaps(at, psi, measured, columns, d.data(), true, z);
+  on.k.scale_fields(b, measured, columns, psi);
+  out["overlaps" + tag] = on.get(psi, 2 * measured * columns);
+  on.k.back_project(made, psi, columns, sum);
+  out["back project" + tag] = on.get(sum, rows * cols * stride);
+  T* const weights = on.put(positive<T>(static_cast<std::size_t>(rows * cols), 36));
+  on.k.weigh_lines(weights, u, rows * cols, 2 * columns, true, sum);
+  out["weigh" + tag] = on.get(sum, rows * cols * stride);
+  on.m.release_imaging(made);
+}
+
+// One column: amplitudes, backgrounds, the images of a factor on the pupil.
+template <typename T>
+void run_amplitudes(OnModule<T>& on, Outputs& out) {
+  const std::int64_t side = 40, low = 14, images = 6;
+  const std::size_t pixels = low * low, measured = images * pixels;
+  std::vector<std::int32_t> windows;
+  for (std::int32_t l = 0; l < images; ++l) {
+    windows.push_back(4 * l);
+    windows.push_back(26 - 3 * l);
+  }
+  const ImagingShape shape{side, side, low, low, images, 1, windows.data(), false};
+  Imaging* const made = on.k.make_imaging(&shape, normals<T>(2 * pixels, 41).data(), nullptr);
+  T* const u = on.put(lines<T>(side * side, 2, 42));
+  T *const psi = on.template array<T>(2 * measured), *const e = on.template array<T>(2 * measured);
+  T* const inverse = on.template array<T>(measured);
+  T *const a = on.put(positive<T>(measured, 43)), *const w = on.put(positive<T>(measured, 44));
+  const ImageData<T> data{a, w, images, static_cast<std::int64_t>(pixels)};
+  const auto backgrounds = positive<double>(images, 45);
+  const std::vector<double> moving{1, 0, 1, 1, 0, 1};
+  std::vector<double> slopes(2 * images);
+  double squares = 0;
+  on.k.project(made, u, 1, psi);
+  on.k.slopes(psi, &data, backgrounds.data(), slopes.data());
+  out["slopes"] = slopes;
+  on.k.amplitude_residual(psi, &data, backgrounds.data(), true, &squares);
+  out["amplitude squares"] = {squares};
+  out["amplitude pull"] = on.get(psi, 2 * measured);
+  on.k.project(made, u, 1, e);
+  on.k.directions(e, &data, backgrounds.data(), inverse);
+  out["directions"] = on.get(e, 2 * measured);
+  out["inverse"] = on.get(inverse, measured);
+  on.k.keep_changes(e, inverse, &data, moving.data(), psi);
+  out["changes"] = on.get(psi, 2 * measured);
+  Imaging* const seen = on.k.seen_imaging(made, u);
+  T* const q = on.put(lines<T>(low * low, 2, 46));
+  on.k.project(seen, q, 1, psi);
+  out["seen"] = on.get(psi, 2 * measured);
+  on.k.back_project(seen, psi, 1, q);
+  out["seen back"] = on.get(q, pixels * line_stride<T>(2));
+  T *const light = on.template array<T>(side * side), *const of_pupil =
+                                                          on.template array<T>(pixels);
+  on.k.coverage(made, backgrounds.data(), light);
+  on.k.coverage(seen, backgrounds.data(), of_pupil);
+  out["seen coverage"] = on.get(of_pupil, pixels);
+  on.k.shifted_inverse(light, T(0.5), light, side * side);
+  out["coverage"] = on.get(light, side * side);
+  for (Imaging* const one : {made, seen}) on.m.release_imaging(one);
+}
+
 template <typename T>
 Outputs outputs(const Module& module, const Sparse& s, std::int64_t width) {
   Outputs out;
   OnModule<T> on(module, s);
   run_entries<T>(on, s, width, out);
   if (width <= kMostBayesWidth) run_bayes<T>(on, s, width, out);
+  for (const bool own : {false, true})
+    if (width <= 17) run_images<T>(on, width, own, out);
+  if (width == 1) run_amplitudes<T>(on, out);
   return out;
 }
 
@@ -432,6 +529,49 @@ void measure(const Module& module, std::int64_t entries) {
   }
 }
 
+// Images of the sizes that people have: 29 of 80 x 80 with 20 columns, 225 of 128 x 128 with one.
+template <typename T>
+void measure_images(const Module& module, std::int64_t side, std::int64_t low, std::int64_t images,
+                    std::int64_t columns) {
+  OnModule<T> on(module, sparse(8, 8, 2, 1));
+  const std::size_t pixels = low * low, measured = images * pixels;
+  std::vector<std::int32_t> windows;
+  for (std::int32_t l = 0; l < images; ++l) {
+    windows.push_back(static_cast<std::int32_t>(l * 37 % (side - low)));
+    windows.push_back(static_cast<std::int32_t>(l * 61 % (side - low)));
+  }
+  auto transfer = normals<T>(2 * pixels, 1);
+  for (std::size_t i = 0; i < pixels; ++i)  // a disc of 0.35 of the side
+    if (std::hypot(i / low - 0.5 * low, i % low - 0.5 * low) > 0.35 * low)
+      transfer[2 * i] = transfer[2 * i + 1] = 0;
+  const ImagingShape shape{side, side, low, low, images, 1, windows.data(), false};
+  Imaging* const made = on.k.make_imaging(&shape, transfer.data(), nullptr);
+  T* const u = on.put(lines<T>(side * side, 2 * columns, 2));
+  T* const psi = on.template array<T>(2 * measured * columns);
+  T *const z = on.template array<T>(measured), *const b = on.put(positive<T>(measured, 4));
+  const std::vector<double> d(static_cast<std::size_t>(columns), 1.0), moving(images, 1.0);
+  double squares = 0;
+  const auto report = [&](const char* name, const std::function<void()>& work) {
+    std::printf("  %-24s %8.1f us\n", name, 1e6 * seconds_of(module, work));
+  };
+  std::printf("float%zu, %lld images of %lld x %lld, %lld columns\n", 8 * sizeof(T),
+              static_cast<long long>(images), static_cast<long long>(low),
+              static_cast<long long>(low), static_cast<long long>(columns));
+  report("project", [&] { on.k.project(made, u, columns, psi); });
+  report("intensity",
+         [&] { on.k.intensity(psi, measured, columns, d.data(), b, true, z, nullptr); });
+  report("intensity, squares",
+         [&] { on.k.intensity(psi, measured, columns, d.data(), b, true, z, &squares); });
+  report("back project", [&] { on.k.back_project(made, psi, columns, u); });
+  const ImageData<T> data{b, b, images, static_cast<std::int64_t>(pixels)};
+  std::vector<double> slopes(2 * images);
+  report("slopes", [&] { on.k.slopes(psi, &data, moving.data(), slopes.data()); });
+  T* const e = on.template array<T>(2 * measured);
+  report("keep changes", [&] { on.k.keep_changes(e, z, &data, moving.data(), psi); });
+  report("dot", [&] { on.k.dot(u, u, side * side * line_stride<T>(2 * columns)); });
+  on.m.release_imaging(made);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -447,6 +587,10 @@ int main(int argc, char** argv) {
     ++failures;
   }
   if (argc > 3) {
+    measure_images<float>(module, 160, 80, 29, 20);
+    measure_images<float>(module, 512, 128, 225, 1);
+  }
+  if (argc > 3 && std::atoll(argv[3]) > 0) {
     measure<float>(module, std::atoll(argv[3]));
     measure<double>(module, std::atoll(argv[3]));
   }

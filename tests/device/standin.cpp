@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "device/standin_imaging.hpp"
 #include "recover/device/module.hpp"
 
 namespace udv::device {
@@ -461,6 +462,8 @@ struct Loops {
     if (sums) std::copy_n(found, 3, sums);
   }
 
+  using Images = ImagingLoops<T>;
+
   static Kernels<T> table() {
     return {dot,
             combine,
@@ -488,7 +491,21 @@ struct Loops {
             bayes_set_means,
             bayes_means,
             bayes_residuals,
-            bayes_weigh};
+            bayes_weigh,
+            Images::make_imaging,
+            Images::seen_imaging,
+            Images::project,
+            Images::back_project,
+            Images::coverage,
+            Images::intensity,
+            Images::overlaps,
+            Images::scale_fields,
+            Images::slopes,
+            Images::amplitude_residual,
+            Images::directions,
+            Images::keep_changes,
+            Images::weigh_lines,
+            Images::shifted_inverse};
   }
 };
 
@@ -511,6 +528,7 @@ extern "C" __attribute__((visibility("default"))) const udv::device::Module* udv
                              wait,
                              make_pattern,
                              release_pattern,
+                             release_imaging,
                              Loops<float>::table(),
                              Loops<double>::table()};
   return &module;

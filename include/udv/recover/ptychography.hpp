@@ -46,6 +46,7 @@ struct UDV_EXPORT PtychographyOptions {
   bool examine = true;        ///< certificate and what the data leave open
   Recording record = Recording::kLog;
   std::uint64_t seed = 0;
+  std::string device = "cpu";  ///< or cuda, which needs the component cuda
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;

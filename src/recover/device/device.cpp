@@ -5,6 +5,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iomanip>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -57,6 +60,16 @@ const Module* load() {
   return found;
 }
 
+// "1.6 GB", in the largest unit that leaves no leading zero.
+std::string bytes_text(double bytes) {
+  const char* const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit) bytes /= 1000;
+  std::ostringstream text;
+  text << std::setprecision(3) << bytes << ' ' << units[unit];
+  return text.str();
+}
+
 }  // namespace
 
 const Module& module() {
@@ -72,10 +85,9 @@ void check() {
 void require_memory(double bytes, const char* what) {
   std::size_t free_bytes = 0, all_bytes = 0;
   module().memory(&free_bytes, &all_bytes);
-  constexpr double kGigabyte = 1e9;
   if (bytes > static_cast<double>(free_bytes))
-    refuse(message(what, " needs about ", bytes / kGigabyte, " GB on the device ", module().name(),
-                   ", which has ", static_cast<double>(free_bytes) / kGigabyte, " GB free"));
+    refuse(message(what, " needs about ", bytes_text(bytes), " on the device ", module().name(),
+                   ", which has ", bytes_text(static_cast<double>(free_bytes)), " free"));
 }
 
 }  // namespace udv::device

@@ -153,6 +153,30 @@ class Lines {
   Array<T> values_;
 };
 
+/// A thin factor as its real numbers, kParts of them for each.
+template <typename Scalar>
+Lines<RealOf<Scalar>> uploaded(const RowMatrix<Scalar>& host) {
+  Lines<RealOf<Scalar>> lines;
+  lines.upload(Eigen::Map<const RowMatrix<RealOf<Scalar>>>(reals_of(host.data()), host.rows(),
+                                                           kParts<Scalar> * host.cols()));
+  return lines;
+}
+template <typename Scalar>
+void download(const Lines<RealOf<Scalar>>& lines, RowMatrix<Scalar>& host) {
+  host.resize(lines.rows(), lines.cols() / kParts<Scalar>);
+  lines.download(
+      Eigen::Map<RowMatrix<RealOf<Scalar>>>(reals_of(host.data()), lines.rows(), lines.cols()));
+}
+
+/// |r|^2 of a residual that is nowhere stored.
+struct ResidualNorm {
+  double squares = 0;
+  void swap(ResidualNorm& other) { std::swap(squares, other.squares); }
+};
+inline double squared_norm(const ResidualNorm& r) {
+  return r.squares;
+}
+
 template <typename T>
 double dot(const Lines<T>& a, const Lines<T>& b) {
   const double sum = a.size() > 0 ? kernels<T>().dot(a.data(), b.data(), a.size()) : 0;

@@ -174,6 +174,14 @@ void EntriesResidual<Scalar>::residual(const Lines& Z, Residual& r) const {
 }
 
 template <typename Scalar>
+double EntriesResidual<Scalar>::products(const Lines& Z, const Vector<double>& d, Lines& G) const {
+  if (d.size() == 0) return products(Z, Z, G);
+  Lines scaled = Z;
+  kernels<Scalar>().scale_columns(scaled.data(), d.data(), Z.rows(), Z.cols());
+  return products(Z, scaled, G);
+}
+
+template <typename Scalar>
 double EntriesResidual<Scalar>::products(const Lines& Z, const Lines& scaled, Lines& G) const {
   check_columns<Scalar>(Z.cols());
   const bool symmetric = op_.symmetric();

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "recover/device/device.hpp"
+#include "recover/device/gradient_model.hpp"
 #include "udv/recover/factors/stacked_factors.hpp"
 #include "udv/recover/operators/entries.hpp"
 
@@ -78,19 +78,10 @@ class EntriesModel {
   Array<Scalar> blocks_, factors_;
 };
 
-/// |r|^2 of a residual that is nowhere stored.
-struct ResidualNorm {
-  double squares = 0;
-  void swap(ResidualNorm& other) { std::swap(squares, other.squares); }
-};
-inline double squared_norm(const ResidualNorm& r) {
-  return r.squares;
-}
-
 /// r(Z) = A(U V^T) - b on the device, as Levenberg-Marquardt sees it. Residuals are not stored: the
 /// loops that need them make them again.
 template <typename Scalar>
-class EntriesResidual {
+class EntriesResidual final : public GradientModel<Scalar> {
  public:
   using Lines = device::Lines<Scalar>;
   using Residual = ResidualNorm;
@@ -103,7 +94,8 @@ class EntriesResidual {
   std::unique_ptr<EntriesModel<Scalar>> linearize(const Lines& Z) const;
   double data_norm() const { return data_norm_; }
 
-  /// With d: X = U diag(d) V^T. G = (A*(r) V; A*(r)^T U), where symmetric A*(r) U; and |r|^2.
+  double products(const Lines& Z, const Vector<double>& d, Lines& G) const override;
+  /// The same with Z diag(d) as given.
   double products(const Lines& Z, const Lines& scaled, Lines& G) const;
 
  private:

@@ -13,10 +13,30 @@
 /// in an order that depends on sizes and on the device alone.
 namespace udv::device {
 
-inline constexpr int kModuleVersion = 1;
+inline constexpr int kModuleVersion = 2;
 
 /// Entries by rows (side 0) and by columns (side 1), on the device.
 struct Pattern;
+
+/// Images that are made by Fourier transforms, on the device.
+struct Imaging;
+
+/// psi_l = F^-1 (P_l o window_l(u)), or F where `forward`, for an unknown u of rows x cols samples;
+/// F is unnormalised. P_l is transfer l, or the one transfer times support l.
+struct ImagingShape {
+  std::int64_t rows, cols;
+  std::int64_t low_rows, low_cols;  ///< of an image
+  std::int64_t images, transfers;   ///< one transfer, or one for each image
+  const std::int32_t* windows;      ///< host: row and column of each
+  bool forward;
+};
+
+/// Pixels of images that are compared with amplitudes a, image by image: weights w.
+template <typename T>
+struct ImageData {
+  const T *amplitudes, *weights;
+  std::int64_t images, pixels;
+};
 
 template <typename T>
 constexpr std::int64_t line_stride(std::int64_t width) {
@@ -139,6 +159,46 @@ struct Kernels {
   void (*bayes_weigh)(const Pattern* pattern, int side, const T* known, const double* own_noise,
                       const double* other_noise, const double* predicted, double smallest,
                       T* weight, double* sums);
+
+  /// Complex numbers are two real ones, (re, im): a thin factor of k complex columns is one of 2 k
+  /// real ones. Fields psi lie column by column, in each image by image. Transfers, and supports,
+  /// which may be null, are on the host.
+  Imaging* (*make_imaging)(const ImagingShape* shape, const T* transfer, const float* supports);
+  /// The same images as a function of a factor on the transfer: P_l o window_l(u) instead of P_l,
+  /// windows at (0, 0).
+  Imaging* (*seen_imaging)(const Imaging* imaging, const T* u);
+  void (*project)(const Imaging* imaging, const T* u, std::int64_t columns, T* fields);
+  /// The adjoint of project. The fields are lost.
+  void (*back_project)(const Imaging* imaging, T* fields, std::int64_t columns, T* out);
+  /// out_k = sum_l weights_l |P_l|^2 where its window lies; weights on the host.
+  void (*coverage)(const Imaging* imaging, const double* weights, T* out);
+  /// z_i = sum_c d_c |psi_ic|^2 - b_i, d on the host, and sum z^2 (host) where not null; b may be
+  /// null. Then psi_ic *= z_i where `scale`.
+  void (*intensity)(T* fields, std::int64_t size, std::int64_t columns, const double* d, const T* b,
+                    bool scale, T* z, double* squares);
+  /// y_i = sum_c d_c Re(conj(at_ic) psi_ic), d on the host; then psi_ic = y_i at_ic where
+  /// `replace`.
+  void (*overlaps)(const T* at, T* fields, std::int64_t size, std::int64_t columns, const double* d,
+                   bool replace, T* y);
+  /// psi_ic *= z_i
+  void (*scale_fields)(const T* z, std::int64_t size, std::int64_t columns, T* fields);
+  /// out_l = (sum w (1 - s), sum w s / (2 q^2)) with q = sqrt(|psi|^2 + b_l), s = a / q; b and out
+  /// on the host.
+  void (*slopes)(const T* psi, const ImageData<T>* data, const double* backgrounds, double* out);
+  /// sum w (q - a)^2 (host) where not null; then psi = w (q - a) psi / q where `pull`.
+  void (*amplitude_residual)(T* psi, const ImageData<T>* data, const double* backgrounds, bool pull,
+                             double* squares);
+  /// psi = psi / q, 1 where q = 0; inverse = 1 / q, 0 where q = 0.
+  void (*directions)(T* psi, const ImageData<T>* data, const double* backgrounds, T* inverse);
+  /// psi = w e (r - t_l / q) with r = Re(conj(e) psi), where moving_l (host) t_l = (sum w r / q) /
+  /// (sum w / q^2), else 0.
+  void (*keep_changes)(const T* e, const T* inverse, const ImageData<T>* data, const double* moving,
+                       T* psi);
+  /// out_i (+)= weights_i x_i for lines.
+  void (*weigh_lines)(const T* weights, const T* x, std::int64_t lines, std::int64_t width,
+                      bool add, T* out);
+  /// out = 1 / (x + shift)
+  void (*shifted_inverse)(const T* x, T shift, T* out, std::int64_t size);
 };
 
 struct Module {
@@ -160,6 +220,7 @@ struct Module {
   Pattern* (*make_pattern)(std::int64_t rows, std::int64_t cols, const std::int32_t* first,
                            const std::int32_t* other, const std::int32_t* entry);
   void (*release_pattern)(Pattern* pattern);
+  void (*release_imaging)(Imaging* imaging);
   Kernels<float> singles;
   Kernels<double> doubles;
 };

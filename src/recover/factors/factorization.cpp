@@ -10,7 +10,7 @@
 #include "core/projections.hpp"
 #include "core/require.hpp"
 #include "core/sums.hpp"
-#include "recover/device/entries_device.hpp"
+#include "recover/device/gradient_model.hpp"
 #include "recover/kernels/pack.hpp"
 #include "recover/operators/measured_sums.hpp"
 #include "udv/core/parallel.hpp"
@@ -136,34 +136,32 @@ Factorization<Scalar>::Factorization(const Method& method, StackedFactors<Scalar
 }
 
 template <typename Scalar>
-double Factorization<Scalar>::differentiate(const device::EntriesResidual<Scalar>& model,
+double Factorization<Scalar>::differentiate(const device::GradientModel<RealOf<Scalar>>& model,
                                             FactorGradient<Scalar>& gradient) const {
-  if constexpr (kIsComplex<Scalar>) {
-    throw InvalidArgument("factors of complex numbers are not on the device");
-  } else {
-    using Lines = device::Lines<Scalar>;
-    const device::Kernels<Scalar>& kernels = device::kernels<Scalar>();
-    if (!away_) away_ = std::make_shared<Lines>(Z_.Z);
-    if (!gradient.away) gradient.away = std::make_shared<Lines>();
-    const Lines& Z = *away_;
-    Lines& G = *gradient.away;
-    const double weight = Z_.symmetric ? 2 : 1;
-    gradient.d.setZero(columns());
-    if (!method_->diagonal) {
-      const double squares = model.products(Z, Z, G);
-      if (weight != 1) combine(weight, G, 0, G, G);
-      return squares;
-    }
-    Lines scaled = Z;
-    const Vector<double> d = d_.template cast<double>(), weights = weight * d;
-    kernels.scale_columns(scaled.data(), d.data(), Z.rows(), Z.cols());
-    const double squares = model.products(Z, scaled, G);
-    Vector<double> products(columns());
-    kernels.column_products(Z.data(), G.data(), Z_.rows, Z.cols(), products.data());
-    gradient.d = products.template cast<Scalar>();
-    kernels.scale_columns(G.data(), weights.data(), Z.rows(), Z.cols());
+  using Real = RealOf<Scalar>;
+  using Lines = device::Lines<Real>;
+  const device::Kernels<Real>& kernels = device::kernels<Real>();
+  if (!away_) away_ = std::make_shared<Lines>(device::uploaded(Z_.Z));
+  if (!gradient.away) gradient.away = std::make_shared<Lines>();
+  const Lines& Z = *away_;
+  Lines& G = *gradient.away;
+  const double weight = Z_.symmetric ? 2 : 1;
+  gradient.d.setZero(columns());
+  if (!method_->diagonal) {
+    const double squares = model.products(Z, {}, G);
+    if (weight != 1) combine(weight, G, 0, G, G);
     return squares;
   }
+  const Vector<double> d = d_.template cast<double>();
+  const double squares = model.products(Z, d, G);
+  Vector<double> products(Z.cols()), weights(Z.cols());
+  kernels.column_products(Z.data(), G.data(), Z_.rows, Z.cols(), products.data());
+  for (Index c = 0; c < Z.cols(); ++c) {
+    gradient.d(c / kParts<Scalar>) += static_cast<Real>(products(c));
+    weights(c) = weight * d(c / kParts<Scalar>);
+  }
+  kernels.scale_columns(G.data(), weights.data(), Z.rows(), Z.cols());
+  return squares;
 }
 
 template <typename Scalar>
@@ -175,12 +173,9 @@ void Factorization<Scalar>::measure(const MeasurementOperator<Scalar>& op, Reals
 template <typename Scalar>
 double Factorization<Scalar>::squared_residual(const MeasurementOperator<Scalar>& op,
                                                const Reals<Scalar>& b) const {
-  if constexpr (!kIsComplex<Scalar>) {
-    const auto* const entries = device::entries_on_device(op);
-    FactorGradient<Scalar> gradient;
-    if (entries && columns() > 0)
-      return differentiate(device::EntriesResidual<Scalar>(*entries, b), gradient);
-  }
+  FactorGradient<Scalar> gradient;
+  if (const auto model = op.gradient_model(b); model && columns() > 0)
+    return differentiate(*model, gradient);
   Reals<Scalar> residual;
   measure(op, residual);
   residual -= b;
@@ -254,8 +249,19 @@ double Factorization<Scalar>::norm_u() const {
 }
 
 template <typename Scalar>
+Reals<Scalar> Factorization<Scalar>::norms_of_lines(Index first, Index count) const {
+  const Reals<Scalar> norms = away_->column_norms(first, count);
+  if constexpr (kIsComplex<Scalar>)
+    return Eigen::Map<const Matrix<RealOf<Scalar>>>(norms.data(), 2, norms.size() / 2)
+        .colwise()
+        .norm()
+        .transpose();
+  return norms;
+}
+
+template <typename Scalar>
 Reals<Scalar> Factorization<Scalar>::norms_of_u() const {
-  if (moved_) return away_->column_norms(0, Z_.rows);
+  if (moved_) return norms_of_lines(0, Z_.rows);
   return column_norms<Scalar>(Z_.U());
 }
 
@@ -263,7 +269,7 @@ template <typename Scalar>
 Reals<Scalar> Factorization<Scalar>::lengths() const {
   const Reals<Scalar> u = norms_of_u();
   if (Z_.symmetric) return u.cwiseProduct(u);
-  return u.cwiseProduct(moved_ ? away_->column_norms(Z_.rows, away_->rows() - Z_.rows)
+  return u.cwiseProduct(moved_ ? norms_of_lines(Z_.rows, away_->rows() - Z_.rows)
                                : column_norms<Scalar>(Z_.V()));
 }
 
@@ -274,9 +280,13 @@ Vector<double> Factorization<Scalar>::magnitudes() const {
 
 template <typename Scalar>
 std::vector<Index> Factorization<Scalar>::inert_columns() const {
-  stack();
-  const Reals<Scalar> u = Z_.U().cwiseAbs().colwise().maxCoeff().transpose();
-  const Reals<Scalar> v = Z_.V().cwiseAbs().colwise().maxCoeff().transpose();
+  // Norms of columns on a device are sums of squares in double precision.
+  const auto size = [this](const auto& lines, Index first, Index count) -> Reals<Scalar> {
+    if (moved_) return norms_of_lines(first, count);
+    return lines.cwiseAbs().colwise().maxCoeff().transpose();
+  };
+  const Reals<Scalar> u = size(Z_.U(), 0, Z_.rows);
+  const Reals<Scalar> v = Z_.symmetric ? u : size(Z_.V(), Z_.rows, Z_.Z.rows() - Z_.rows);
   std::vector<Index> inert;
   for (Index c = 0; c < columns(); ++c) {
     const int zeros = (u(c) == 0) + (v(c) == 0) + (d_(c) == 0);

@@ -7,8 +7,7 @@ namespace udv {
 
 template <typename Scalar>
 const StackedFactors<Scalar>& Factorization<Scalar>::stack() const {
-  if constexpr (!kIsComplex<Scalar>)
-    if (moved_) away_->download(Z_.Z);
+  if (moved_) device::download(*away_, Z_.Z);
   moved_ = false;
   return Z_;
 }

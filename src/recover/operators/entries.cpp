@@ -510,11 +510,20 @@ void EntriesOperator<Scalar>::move_to_device() {
 }
 
 template <typename Scalar>
-std::shared_ptr<const MeasurementOperator<Scalar>> EntriesOperator<Scalar>::on_device() const {
-  if (kIsComplex<Scalar>) return MeasurementOperator<Scalar>::on_device();
+std::shared_ptr<const MeasurementOperator<Scalar>> EntriesOperator<Scalar>::on_device(
+    Index columns) const {
+  if (kIsComplex<Scalar>) return MeasurementOperator<Scalar>::on_device(columns);
   auto result = std::make_shared<EntriesOperator>(*this);
   if (!device_) result->move_to_device();
   return result;
+}
+
+template <typename Scalar>
+std::shared_ptr<const device::GradientModel<RealOf<Scalar>>>
+EntriesOperator<Scalar>::gradient_model(const Reals<Scalar>& b) const {
+  if constexpr (!kIsComplex<Scalar>)
+    if (device_) return std::make_shared<device::EntriesResidual<Scalar>>(*this, b);
+  return nullptr;
 }
 
 template <typename Scalar>

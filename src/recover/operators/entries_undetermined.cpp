@@ -4,6 +4,7 @@
 
 #include "core/instantiate.hpp"
 #include "recover/operators/entry_shares.hpp"
+#include "udv/core/parallel.hpp"
 #include "udv/recover/operators/entries.hpp"
 
 namespace udv {
@@ -110,6 +111,29 @@ std::vector<char> core_nodes(const Graph& graph, std::vector<Index> degree, Inde
   return remains;
 }
 
+std::vector<Index> nodes_that_are(char what, const std::vector<char>& marks) {
+  std::vector<Index> nodes;
+  for (size_t node = 0; node < marks.size(); ++node)
+    if (marks[node] == what) nodes.push_back(static_cast<Index>(node));
+  return nodes;
+}
+
+// Nodes with the mark `own` that have a neighbour with the mark `other`, in order.
+template <typename Graph>
+std::vector<Index> nodes_beside(const Graph& graph, const std::vector<char>& marks, char own,
+                                char other) {
+  constexpr Index kBlock = 1 << 14;
+  std::vector<char> beside(marks.size());
+  parallel_blocks(graph.nodes(), kBlock, [&](Index begin, Index end) {
+    for (Index node = begin; node < end; ++node)
+      beside[static_cast<size_t>(node)] =
+          marks[static_cast<size_t>(node)] == own && graph.any_neighbour(node, [&](Index next) {
+            return marks[static_cast<size_t>(next)] == other;
+          });
+  });
+  return nodes_that_are(1, beside);
+}
+
 // Connected components among the nodes that remain, each sorted. Where a component has more nodes
 // than are left, those look whether they belong to it: its own neighbours are known mostly.
 template <typename Graph>
@@ -134,13 +158,12 @@ std::vector<std::vector<Index>> components(const Graph& graph, std::vector<char>
       });
       if (asked || members.size() <= left) continue;
       asked = true;
-      for (Index node = 0; node < graph.nodes(); ++node)
-        if (at(node) == kLeft &&
-            graph.any_neighbour(node, [&](Index other) { return at(other) == kInside; }))
-          take(node);
+      for (const Index node : nodes_beside(graph, remains, kLeft, kInside)) take(node);
     }
+    const bool most = 8 * members.size() > remains.size();
+    if (most) members = nodes_that_are(kInside, remains);  // faster than to sort them
     for (const Index node : members) at(node) = 0;
-    std::sort(members.begin(), members.end());
+    if (!most) std::sort(members.begin(), members.end());
     found.push_back(std::move(members));
   }
   return found;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/require.hpp"
+#include "recover/device/imaging_device.hpp"
 #include "recover/kernels/band_fft.hpp"
 #include "recover/operators/windowed_fourier.hpp"
 
@@ -17,6 +18,29 @@ std::vector<RowMatrix<Scalar>> cast(const std::vector<Transfer>& list) {
   std::vector<RowMatrix<Scalar>> result;
   for (const Transfer& P : list) result.push_back(P.cast<Scalar>());
   return result;
+}
+
+Transfer seen_through(const Transfer& pupil, const RowMatrix<float>& support) {
+  require(support.rows() == pupil.rows() && support.cols() == pupil.cols(),
+          "imaging: a support is ", support.rows(), " x ", support.cols(), ", ", pupil.rows(),
+          " x ", pupil.cols(), " expected, as the pupil");
+  return pupil.cwiseProduct(support.cast<std::complex<double>>());
+}
+
+// |P_l|^2 / pixels of every image: P_l is transfer l, or the only one through support l.
+std::vector<double> squares_of(const std::vector<Transfer>& transfer,
+                               const std::vector<RowMatrix<float>>& supports, Index images) {
+  std::vector<double> squares;
+  RowMatrix<double> light;
+  for (size_t l = 0; l < static_cast<size_t>(images); ++l) {
+    const Transfer& P = transfer[transfer.size() == 1 ? 0 : l];
+    if (!supports.empty() && l == 0) light = P.cwiseAbs2();
+    const double square = supports.empty()
+                              ? P.squaredNorm()
+                              : light.cwiseProduct(supports.at(l).cast<double>().cwiseAbs2()).sum();
+    squares.push_back(square / static_cast<double>(P.size()));
+  }
+  return squares;
 }
 
 // Images whose pixels a list of measurements names, all of them and in order.
@@ -61,13 +85,25 @@ ImagingOperator<Scalar>::ImagingOperator(Index image_rows, Index image_cols,
       map_(std::make_unique<WindowedFourier<Real>>(
           image_rows, image_cols, std::move(windows), cast<Scalar>(transfer),
           forward ? Fourier::kForward : Fourier::kInverse)) {
-  // |w_i|^2 is the mean of |P|^2 over the window, the same for all pixels of an image.
+  set_gain(squares_of(transfer, {}, images()));
+}
+
+template <typename Scalar>
+ImagingOperator<Scalar>::ImagingOperator(
+    Index image_rows, Index image_cols, std::shared_ptr<const device::ImagingOnDevice<Real>> images,
+    const std::vector<double>& squares)
+    : IntensityOperator<Scalar>(image_rows * image_cols, images->measured()),
+      image_rows_(image_rows),
+      image_cols_(image_cols),
+      device_(std::move(images)) {
+  set_gain(squares);
+}
+
+// |w_i|^2 is the mean of |P|^2 over the window, the same for all pixels of an image.
+template <typename Scalar>
+void ImagingOperator<Scalar>::set_gain(const std::vector<double>& squares) {
   double total = 0;
-  for (Index l = 0; l < images(); ++l) {
-    const Transfer& P = transfer[transfer.size() == 1 ? 0 : static_cast<size_t>(l)];
-    const double square = P.squaredNorm() / static_cast<double>(pixels());
-    total += static_cast<double>(pixels()) * square * square;
-  }
+  for (const double square : squares) total += static_cast<double>(pixels()) * square * square;
   const auto p = static_cast<double>(this->rows());
   mean_gain_ = total / (p * p);
   norm_bound_ = std::sqrt(total);
@@ -78,22 +114,24 @@ ImagingOperator<Scalar>::~ImagingOperator() = default;
 
 template <typename Scalar>
 Index ImagingOperator<Scalar>::images() const {
-  return map_->images();
+  return device_ ? device_->images() : map_->images();
 }
 
 template <typename Scalar>
 Index ImagingOperator<Scalar>::pixels() const {
-  return map_->pixels();
+  return device_ ? device_->pixels() : map_->pixels();
 }
 
 template <typename Scalar>
 void ImagingOperator<Scalar>::project(const ConstRows<Scalar>& U, RowMatrix<Scalar>& fields) const {
+  if (device_) return device::ImagingProducts<Scalar>(*device_).project(U, fields);
   map_->project(U, fields);
 }
 
 template <typename Scalar>
 void ImagingOperator<Scalar>::back_project(const RowMatrix<Scalar>& fields,
                                            Rows<Scalar> out) const {
+  if (device_) return device::ImagingProducts<Scalar>(*device_).back_project(fields, out);
   map_->back_project(fields, out);
 }
 
@@ -102,12 +140,50 @@ void ImagingOperator<Scalar>::residual_products(const ConstRows<Scalar>& U, cons
                                                 const ConstRows<Scalar>&, const Reals<Scalar>& b,
                                                 Reals<Scalar>& z, Rows<Scalar> for_u,
                                                 Rows<Scalar>) const {
+  if (device_)
+    return device::ImagingProducts<Scalar>(*device_).residual_products(U, d, b, z, for_u);
   map_->residual_products(U, d, b, z, for_u);
 }
 
 template <typename Scalar>
+void ImagingOperator<Scalar>::apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
+                                    const ConstRows<Scalar>& V, Reals<Scalar>& y) const {
+  if (device_) return device::ImagingProducts<Scalar>(*device_).apply(U, d, V, y);
+  IntensityOperator<Scalar>::apply(U, d, V, y);
+}
+
+template <typename Scalar>
+void ImagingOperator<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
+                                            Rows<Scalar> out) const {
+  if (device_) return device::ImagingProducts<Scalar>(*device_).adjoint_times(z, V, out);
+  IntensityOperator<Scalar>::adjoint_times(z, V, out);
+}
+
+template <typename Scalar>
+std::unique_ptr<Linearization<Scalar>> ImagingOperator<Scalar>::linearize(
+    const StackedFactors<Scalar>& Z) const {
+  if (device_) return device::linearize_on_device(*this, Z);
+  return IntensityOperator<Scalar>::linearize(Z);
+}
+
+template <typename Scalar>
+std::shared_ptr<const device::GradientModel<RealOf<Scalar>>>
+ImagingOperator<Scalar>::gradient_model(const Reals<Scalar>& b) const {
+  if (!device_) return nullptr;
+  return std::make_shared<device::ImagingResidual<Real>>(*device_, b);
+}
+
+template <typename Scalar>
+Reals<Scalar> ImagingOperator<Scalar>::coverage(const Reals<Scalar>& image_weights) const {
+  if (device_)
+    return device::ImagingProducts<Scalar>(*device_).coverage(
+        image_weights.template cast<double>());
+  return map_->coverage(image_weights);
+}
+
+template <typename Scalar>
 double ImagingOperator<Scalar>::trace_estimate(const Reals<Scalar>& b) const {
-  const auto light = map_->coverage(Reals<Scalar>::Ones(images()));
+  const auto light = coverage(Reals<Scalar>::Ones(images()));
   return b.template cast<double>().sum() / static_cast<double>(light.maxCoeff());
 }
 
@@ -115,14 +191,14 @@ template <typename Scalar>
 Reals<Scalar> ImagingOperator<Scalar>::diagonal(const Reals<Scalar>& w) const {
   Reals<Scalar> means(images());
   for (Index l = 0; l < images(); ++l) means(l) = w.segment(l * pixels(), pixels()).mean();
-  return map_->coverage(means);
+  return coverage(means);
 }
 
 template <typename Scalar>
 Reals<Scalar> ImagingOperator<Scalar>::squared_rows(const Reals<Scalar>& c) const {
   Reals<Scalar> squares(this->num_measurements());
   for (Index l = 0; l < images(); ++l) {
-    const Real light = map_->coverage(Reals<Scalar>::Unit(images(), l)).dot(c);
+    const Real light = coverage(Reals<Scalar>::Unit(images(), l)).dot(c);
     squares.segment(l * pixels(), pixels()).setConstant(light / static_cast<Real>(pixels()));
   }
   return squares;
@@ -136,22 +212,35 @@ CodedDiffractionOperator<Scalar>::CodedDiffractionOperator(std::vector<Transfer>
       masks_(std::move(masks)) {}
 
 template <typename Scalar>
+CodedDiffractionOperator<Scalar>::CodedDiffractionOperator(std::vector<Transfer> masks,
+                                                           Index columns)
+    : ImagingOperator<Scalar>(
+          masks.at(0).rows(), masks[0].cols(),
+          std::make_shared<device::ImagingOnDevice<RealOf<Scalar>>>(
+              masks[0].rows(), masks[0].cols(), std::vector<Window>(masks.size()), masks,
+              std::vector<RowMatrix<float>>(), true, columns),
+          squares_of(masks, {}, static_cast<Index>(masks.size()))),
+      masks_(std::move(masks)) {}
+
+template <typename Scalar>
+std::shared_ptr<const MeasurementOperator<Scalar>> CodedDiffractionOperator<Scalar>::on_device(
+    Index columns) const {
+  return std::shared_ptr<CodedDiffractionOperator>(new CodedDiffractionOperator(masks_, columns));
+}
+
+template <typename Scalar>
 std::unique_ptr<MeasurementOperator<Scalar>> CodedDiffractionOperator<Scalar>::subset(
     const std::vector<Index>& which) const {
   std::vector<Transfer> kept;
   for (const Index l : whole_images(which, this->pixels()))
     kept.push_back(masks_[static_cast<size_t>(l)]);
+  if (this->device())
+    return std::unique_ptr<CodedDiffractionOperator>(
+        new CodedDiffractionOperator(std::move(kept), 1));
   return std::make_unique<CodedDiffractionOperator>(std::move(kept));
 }
 
 namespace {
-
-Transfer seen_through(const Transfer& pupil, const RowMatrix<float>& support) {
-  require(support.rows() == pupil.rows() && support.cols() == pupil.cols(),
-          "imaging: a support is ", support.rows(), " x ", support.cols(), ", ", pupil.rows(),
-          " x ", pupil.cols(), " expected, as the pupil");
-  return pupil.cwiseProduct(support.cast<std::complex<double>>());
-}
 
 std::vector<Transfer> pupils_of(const Transfer& pupil,
                                 const std::vector<RowMatrix<float>>& supports) {
@@ -171,6 +260,41 @@ PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
       windows_(std::move(windows)),
       pupil_(std::move(pupil)),
       supports_(std::move(supports)) {}
+
+template <typename Scalar>
+PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
+                                                   std::vector<Window> windows, Transfer pupil,
+                                                   std::vector<RowMatrix<float>> supports,
+                                                   Index columns)
+    : ImagingOperator<Scalar>(
+          rows, cols,
+          std::make_shared<device::ImagingOnDevice<RealOf<Scalar>>>(
+              rows, cols, windows, std::vector<Transfer>{pupil}, supports, false, columns),
+          squares_of({pupil}, supports, static_cast<Index>(windows.size()))),
+      windows_(std::move(windows)),
+      pupil_(std::move(pupil)),
+      supports_(std::move(supports)) {}
+
+template <typename Scalar>
+std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::like_this(
+    std::vector<Window> windows, Transfer pupil, std::vector<RowMatrix<float>> supports) const {
+  const Index rows = this->image_rows(), cols = this->image_cols();
+  if (!this->device())
+    return std::make_unique<PtychographyOperator>(rows, cols, std::move(windows), std::move(pupil),
+                                                  std::move(supports));
+  require(pupil.rows() == pupil_.rows() && pupil.cols() == pupil_.cols() && pupil.allFinite(),
+          "imaging: a pupil of ", pupil.rows(), " x ", pupil.cols(), ", ", pupil_.rows(), " x ",
+          pupil_.cols(), " finite numbers expected");
+  return std::unique_ptr<PtychographyOperator>(new PtychographyOperator(
+      rows, cols, std::move(windows), std::move(pupil), std::move(supports), 1));
+}
+
+template <typename Scalar>
+std::shared_ptr<const MeasurementOperator<Scalar>> PtychographyOperator<Scalar>::on_device(
+    Index columns) const {
+  return std::shared_ptr<PtychographyOperator>(new PtychographyOperator(
+      this->image_rows(), this->image_cols(), windows_, pupil_, supports_, columns));
+}
 
 template <typename Scalar>
 Transfer PtychographyOperator<Scalar>::pupil_of(Index l) const {
@@ -229,15 +353,13 @@ std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with
     kept.push_back(windows_.at(static_cast<size_t>(l)));
     if (!supports_.empty()) supports.push_back(supports_[static_cast<size_t>(l)]);
   }
-  return std::make_unique<PtychographyOperator>(this->image_rows(), this->image_cols(),
-                                                std::move(kept), pupil_, std::move(supports));
+  return like_this(std::move(kept), pupil_, std::move(supports));
 }
 
 template <typename Scalar>
 std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with_pupil(
     Transfer pupil) const {
-  return std::make_unique<PtychographyOperator>(this->image_rows(), this->image_cols(), windows_,
-                                                std::move(pupil), supports_);
+  return like_this(windows_, std::move(pupil), supports_);
 }
 
 template <typename Scalar>

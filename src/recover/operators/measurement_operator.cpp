@@ -58,9 +58,16 @@ std::unique_ptr<MeasurementOperator<Scalar>> MeasurementOperator<Scalar>::subset
 }
 
 template <typename Scalar>
-std::shared_ptr<const MeasurementOperator<Scalar>> MeasurementOperator<Scalar>::on_device() const {
+std::shared_ptr<const MeasurementOperator<Scalar>> MeasurementOperator<Scalar>::on_device(
+    Index) const {
   throw OptionError("device", message("cuda has no operator '", name(), "' of ",
                                       scalar_name<Scalar>(), " numbers: leave the option out"));
+}
+
+template <typename Scalar>
+std::shared_ptr<const device::GradientModel<RealOf<Scalar>>>
+MeasurementOperator<Scalar>::gradient_model(const Reals<Scalar>&) const {
+  return nullptr;
 }
 
 template <typename Scalar>

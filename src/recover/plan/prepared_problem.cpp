@@ -48,7 +48,7 @@ void PreparedProblem<Scalar>::move_to_device() {
   if (options_.device != "cuda") return;
   require(communicator().is_alone(), "device cuda: one process expected, ", communicator().size(),
           " found");
-  used_.op = used_.op->on_device();
+  used_.op = used_.op->on_device(columns());
 }
 
 template <typename Scalar>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "recover/solver/amplitude_device.hpp"
 #include "recover/solver/image_light.hpp"
 #include "udv/core/parallel.hpp"
 
@@ -169,8 +170,20 @@ std::unique_ptr<Linearization<Complex>> AmplitudeModel::linearize(
   return std::make_unique<AmplitudeLinearization>(op_, targets_, x);
 }
 
-double AmplitudeModel::data_norm() const {
-  return targets_.weights.cwiseSqrt().cwiseProduct(targets_.amplitudes).norm();
+double data_norm(const ImageTargets& targets) {
+  return targets.weights.cwiseSqrt().cwiseProduct(targets.amplitudes).norm();
+}
+
+FitSummary fit_amplitudes(const ImagingOperator<Complex>& op, ImageTargets& targets,
+                          Vector<Complex>& x, const FitOptions& options,
+                          const FitMonitor& monitor) {
+  if (op.device()) return fit_on_device(*op.device(), targets, x, options, monitor);
+  const AmplitudeModel model(op, targets);
+  RowMatrix<Complex> Z = x;
+  const FitSummary summary = minimise<Complex>(model, Z, options, monitor);
+  x = Z.col(0);
+  targets.backgrounds = model.backgrounds(Z);
+  return summary;
 }
 
 }  // namespace udv

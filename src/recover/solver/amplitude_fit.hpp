@@ -21,6 +21,9 @@ struct ImageTargets {
   Vector<float> shrinkage;
 };
 
+/// |sqrt(w) a|
+UDV_EXPORT double data_norm(const ImageTargets& targets);
+
 /// r_i = sqrt(w_i) (sqrt(|psi_i|^2 + b_l) - a_i) with psi = W x: the loss of images with counting
 /// noise, and one that sees dark images. J p = sqrt(w) Re(conj(e) W p), e = psi / sqrt(|psi|^2 +
 /// b). A free b_l >= 0 is at its best for every x; J is without the part that a change of b_l
@@ -37,7 +40,7 @@ class UDV_EXPORT AmplitudeModel final : public ResidualModel<std::complex<float>
   void gradient(const RowMatrix<Complex>& x, const Vector<float>& r,
                 RowMatrix<Complex>& G) const override;
   std::unique_ptr<Linearization<Complex>> linearize(const RowMatrix<Complex>& x) const override;
-  double data_norm() const override;
+  double data_norm() const override { return udv::data_norm(targets_); }
 
   /// b_l for a given x: free ones at their best.
   Vector<float> backgrounds(const RowMatrix<Complex>& x) const;
@@ -46,6 +49,12 @@ class UDV_EXPORT AmplitudeModel final : public ResidualModel<std::complex<float>
   const ImagingOperator<Complex>& op_;
   const ImageTargets& targets_;
 };
+
+/// Fits x to images by minimise(), where the operator is: on the host or on a device. Sets free
+/// backgrounds to their best.
+UDV_EXPORT FitSummary fit_amplitudes(const ImagingOperator<std::complex<float>>& op,
+                                     ImageTargets& targets, Vector<std::complex<float>>& x,
+                                     const FitOptions& options, const FitMonitor& monitor);
 
 /// q_i = sqrt(|psi_i|^2 + b_l)
 UDV_EXPORT Vector<float> predicted_amplitudes(const RowMatrix<std::complex<float>>& psi,

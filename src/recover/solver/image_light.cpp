@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "udv/core/parallel.hpp"
+
 namespace udv {
 namespace {
 
@@ -12,21 +14,8 @@ constexpr double kAccuracy = 1e-5;  // of a background or an exposure
 constexpr double kLeastExposure = 1e-6;
 constexpr double kSmallest = 1e-12;  // of the largest intensity: keeps quotients finite
 
-double largest_intensity(const ImagePixels& p) {
-  float largest = 0;
-  for (Index i = 0; i < p.count; ++i)
-    if (p.weights[i] > 0) largest = std::max(largest, p.amplitudes[i]);
-  return static_cast<double>(largest) * static_cast<double>(largest);
-}
-
-// Half of the derivative of the sum of squares in the background, and its own derivative.
-struct Slope {
-  double value = 0;
-  double change = 0;
-};
-
-Slope background_slope(const ImagePixels& p, double exposure, double background) {
-  Slope slope;
+BackgroundSlope background_slope(const ImagePixels& p, double exposure, double background) {
+  BackgroundSlope slope;
   for (Index i = 0; i < p.count; ++i) {
     const double square = exposure * static_cast<double>(p.squares[i]) + background;
     const double share = static_cast<double>(p.amplitudes[i]) / std::sqrt(square);
@@ -35,22 +24,6 @@ Slope background_slope(const ImagePixels& p, double exposure, double background)
     slope.change += weight * share / (2 * square);
   }
   return slope;
-}
-
-// The slope rises with the background: Newton's steps, or the middle of the bracket on a
-// logarithmic scale.
-double background_root(const ImagePixels& p, double exposure, double low, double high) {
-  double at = std::sqrt(low * high);
-  for (int step = 0; step < kNewtonSteps; ++step) {
-    const Slope slope = background_slope(p, exposure, at);
-    (slope.value < 0 ? low : high) = at;
-    double next = at - slope.value / slope.change;
-    if (!(next > low && next < high)) next = std::sqrt(low * high);
-    const bool done = std::abs(next - at) <= kAccuracy * at;
-    at = next;
-    if (done) break;
-  }
-  return at;
 }
 
 // Sums over the pixels: w s and w s a / sqrt(exposure s + b). At the best exposure they are equal.
@@ -70,13 +43,33 @@ void add_balance(const ImagePixels& p, const ImageLight& light, Balance& sum) {
   }
 }
 
+// Calls body(image) for all of them, on all threads.
+template <typename Body>
+void for_images(const std::vector<ImagePixels>& images, const Body& body) {
+  parallel_blocks(static_cast<Index>(images.size()), 1, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) body(static_cast<size_t>(i));
+  });
+}
+
+Balance balance_of(const std::vector<ImagePixels>& images, const std::vector<double>& backgrounds,
+                   double exposure) {
+  std::vector<Balance> parts(images.size());
+  for_images(images, [&](size_t i) {
+    add_balance(images[i], {exposure, backgrounds[i]}, parts[i]);
+  });
+  Balance sum;
+  for (const Balance& part : parts) {
+    sum.predicted += part.predicted;
+    sum.measured += part.measured;
+  }
+  return sum;
+}
+
 // exposure *= (measured / predicted)^2: exact without background, else a few turns.
 double exposure_root(const std::vector<ImagePixels>& images, const std::vector<double>& backgrounds,
                      double exposure) {
   for (int step = 0; step < kNewtonSteps; ++step) {
-    Balance sum;
-    for (size_t i = 0; i < images.size(); ++i)
-      add_balance(images[i], {exposure, backgrounds[i]}, sum);
+    const Balance sum = balance_of(images, backgrounds, exposure);
     if (!(sum.predicted > 0) || !(sum.measured > 0)) return exposure;
     const double factor = std::pow(sum.measured / sum.predicted, 2);
     exposure = std::clamp(exposure * factor, kLeastExposure, 1 / kLeastExposure);
@@ -87,11 +80,43 @@ double exposure_root(const std::vector<ImagePixels>& images, const std::vector<d
 
 }  // namespace
 
+double largest_intensity(const ImagePixels& p) {
+  float largest = 0;
+  for (Index i = 0; i < p.count; ++i)
+    if (p.weights[i] > 0) largest = std::max(largest, p.amplitudes[i]);
+  return static_cast<double>(largest) * static_cast<double>(largest);
+}
+
+BackgroundSearch::BackgroundSearch(double largest_intensity, double least)
+    : low_(std::max(least, kSmallest * largest_intensity)),
+      high_(largest_intensity),
+      least_(least),
+      at_(low_) {
+  if (high_ > low_) return;
+  at_ = least;
+  done_ = true;
+}
+
+// The slope rises with the background: Newton's steps, or the middle of the bracket on a
+// logarithmic scale.
+void BackgroundSearch::take(const BackgroundSlope& slope) {
+  double next = std::sqrt(low_ * high_);
+  if (++steps_ == 0) {
+    done_ = slope.value >= 0;
+    at_ = done_ ? least_ : next;
+    return;
+  }
+  (slope.value < 0 ? low_ : high_) = at_;
+  next = at_ - slope.value / slope.change;
+  if (!(next > low_ && next < high_)) next = std::sqrt(low_ * high_);
+  done_ = std::abs(next - at_) <= kAccuracy * at_ || steps_ == kNewtonSteps;
+  at_ = next;
+}
+
 double best_background(const ImagePixels& pixels, double exposure, double least) {
-  const double high = largest_intensity(pixels), low = std::max(least, kSmallest * high);
-  if (!(high > low)) return least;
-  if (background_slope(pixels, exposure, low).value >= 0) return least;
-  return background_root(pixels, exposure, low, high);
+  BackgroundSearch search(largest_intensity(pixels), least);
+  while (!search.done()) search.take(background_slope(pixels, exposure, search.at()));
+  return search.at();
 }
 
 double best_exposure(const ImagePixels& pixels, double background) {
@@ -102,9 +127,10 @@ double common_exposure(const std::vector<ImagePixels>& images, bool with_backgro
                        double least) {
   double exposure = 1;
   for (int turn = 0; turn < kTurns; ++turn) {
-    std::vector<double> backgrounds;
-    for (const ImagePixels& image : images)
-      backgrounds.push_back(with_backgrounds ? best_background(image, exposure, least) : least);
+    std::vector<double> backgrounds(images.size(), least);
+    if (with_backgrounds)
+      for_images(images,
+                 [&](size_t i) { backgrounds[i] = best_background(images[i], exposure, least); });
     exposure = exposure_root(images, backgrounds, exposure);
   }
   return exposure;

@@ -7,6 +7,7 @@
 #include "core/blas.hpp"
 #include "core/instantiate.hpp"
 #include "core/lapack.hpp"
+#include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
@@ -147,14 +148,19 @@ template <typename Scalar>
 double NullSpace<Scalar>::line_movement(const RowMatrix<Scalar>& Z, const RowMatrix<Scalar>& N,
                                         Index from, Index size, const Side& other,
                                         double other_size) const {
-  double largest = 0;
-  for (Index i = from; i < from + size; ++i) {
-    const auto n = N.row(i), u = Z.row(i);
-    const double squared = std::real((n * other.of_Z).dot(n)) + std::real((u * other.of_N).dot(u)) +
-                           2 * std::real(u.dot(n * other.mixed));
-    largest = std::max(largest, std::sqrt(std::max(squared, 0.0)) / (sizes_(i) * other_size));
-  }
-  return largest;
+  constexpr Index kBlock = 1 << 12;
+  std::vector<double> largest(static_cast<size_t>(size / kBlock + 1), 0);
+  parallel_blocks(size, kBlock, [&](Index begin, Index end) {
+    double& own = largest[static_cast<size_t>(begin / kBlock)];
+    for (Index i = from + begin; i < from + end; ++i) {
+      const auto n = N.row(i), u = Z.row(i);
+      const double squared = std::real(n.lazyProduct(other.of_Z).dot(n)) +
+                             std::real(u.lazyProduct(other.of_N).dot(u)) +
+                             2 * std::real(u.dot(n.lazyProduct(other.mixed)));
+      own = std::max(own, std::sqrt(std::max(squared, 0.0)) / (sizes_(i) * other_size));
+    }
+  });
+  return *std::max_element(largest.begin(), largest.end());
 }
 
 template <typename Scalar>

@@ -8,7 +8,7 @@
 #include "core/columns.hpp"
 #include "core/instantiate.hpp"
 #include "core/sums.hpp"
-#include "recover/device/entries_device.hpp"
+#include "recover/device/gradient_model.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -26,12 +26,11 @@ constexpr double kDivergence = 1e6;       // times the objective of X = 0
 template <typename Scalar>
 ProjectedGradient<Scalar>::ProjectedGradient(const MeasurementOperator<Scalar>& op,
                                              const Reals<Scalar>& b, GradientOptions options)
-    : op_(op), b_(b), options_(options), b_squared_(squared_norm(b)) {
-  if constexpr (!kIsComplex<Scalar>) {
-    if (const auto* const entries = device::entries_on_device(op))
-      device_ = std::make_shared<device::EntriesResidual<Scalar>>(*entries, b);
-  }
-}
+    : op_(op),
+      b_(b),
+      options_(options),
+      b_squared_(squared_norm(b)),
+      device_(op.gradient_model(b)) {}
 
 template <typename Scalar>
 BasicGradientState<Scalar> ProjectedGradient<Scalar>::start(Factorization<Scalar> factors,
@@ -62,10 +61,11 @@ template <typename Scalar>
 void ProjectedGradient<Scalar>::drop_dead_columns(State& state) const {
   const Vector<double> magnitudes = state.factors.magnitudes();
   const double threshold = options_.dead_share * magnitudes.maxCoeff();
-  std::vector<Index> dead = state.factors.inert_columns();
+  std::vector<Index> dead;
   // Without a ball nothing pushes columns down; a small one may be on its way up.
-  if (state.factors.method().diagonal && state.ball_active) {
-    dead.clear();
+  if (!state.factors.method().diagonal || !state.ball_active) {
+    dead = state.factors.inert_columns();
+  } else {
     // A weight at its bound may grow again as long as its vectors are there.
     const Reals<Scalar> lengths = state.factors.lengths();
     const double shortest = options_.dead_share * lengths.maxCoeff();

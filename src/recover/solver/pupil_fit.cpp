@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "recover/solver/amplitude_device.hpp"
+#include "recover/solver/fit_loop.hpp"
+
 namespace udv {
 namespace {
 
@@ -72,6 +75,22 @@ RowMatrix<Complex> phases(const Vector<float>& theta) {
   return q;
 }
 
+// i q o theta
+RowMatrix<Complex> moved_by(const Vector<float>& theta, const RowMatrix<Complex>& q) {
+  RowMatrix<Complex> moved = q;
+  for (Index i = 0; i < moved.size(); ++i) moved(i, 0) *= Complex(0, theta(i));
+  return moved;
+}
+
+// B^T Re(conj(i q) o back)
+RowMatrix<float> turned(const PhaseBasis& basis, const RowMatrix<Complex>& q,
+                        const RowMatrix<Complex>& back) {
+  Vector<float> theta(q.rows());
+  for (Index i = 0; i < theta.size(); ++i)
+    theta(i) = std::real(std::conj(Complex(0, 1) * q(i, 0)) * back(i, 0));
+  return basis.reduce(theta);
+}
+
 // J c = sqrt(w) Re(conj(e) W (i q o B c)), with e = psi / sqrt(|psi|^2 + b), psi = W q.
 class PupilLinearization final : public Linearization<float> {
  public:
@@ -84,10 +103,7 @@ class PupilLinearization final : public Linearization<float> {
   }
 
   void normal_product(const RowMatrix<float>& P, RowMatrix<float>& Y) override {
-    const Vector<float> theta = basis_.expand(P, op_.rows());
-    RowMatrix<Complex> moved = q_;
-    for (Index i = 0; i < moved.size(); ++i) moved(i, 0) *= Complex(0, theta(i));
-    op_.project(moved, fields_);
+    op_.project(moved_by(basis_.expand(P, op_.rows()), q_), fields_);
     Vector<float> measured(fields_.rows());
     for (Index i = 0; i < fields_.rows(); ++i) {
       const Complex e = directions_(i, 0), f = fields_(i, 0);
@@ -101,10 +117,7 @@ class PupilLinearization final : public Linearization<float> {
     scale_rows<Complex>(r, fields_);
     RowMatrix<Complex> back(op_.rows(), 1);
     op_.back_project(fields_, back);
-    Vector<float> theta(op_.rows());
-    for (Index i = 0; i < theta.size(); ++i)
-      theta(i) = std::real(std::conj(Complex(0, 1) * q_(i, 0)) * back(i, 0));
-    return basis_.reduce(theta);
+    return turned(basis_, q_, back);
   }
   double mean_diagonal() const override { return diagonal_.cast<double>().mean(); }
   void factor_preconditioner(double damping) override {
@@ -150,20 +163,124 @@ class PupilModel final : public ResidualModel<float> {
   const ImageTargets& targets_;
 };
 
+// The same for images on the device: phases are on the host, fields are there.
+class PupilLinearizationThere {
+ public:
+  using Fields = ImagesOnDevice::Fields;
+
+  PupilLinearizationThere(const ImagesOnDevice& images, const PhaseBasis& basis,
+                          const Vector<float>& diagonal, const RowMatrix<float>& c)
+      : images_(images),
+        basis_(basis),
+        diagonal_(diagonal),
+        q_(phases(basis.expand(c, images.map().size()))),
+        still_(Vector<double>::Zero(images.map().images())) {
+    images.map().project(device::uploaded(q_), directions_);
+    images.to_directions(directions_, images.fixed_backgrounds(), inverse_q_);
+  }
+
+  void normal_product(const RowMatrix<float>& P, RowMatrix<float>& Y) {
+    const RowMatrix<Complex> moved = moved_by(basis_.expand(P, q_.rows()), q_);
+    images_.map().project(device::uploaded(moved), fields_);
+    images_.keep_changes(directions_, inverse_q_, still_, fields_);
+    images_.map().back_project(fields_, sums_);
+    RowMatrix<Complex> back;
+    device::download(sums_, back);
+    Y = turned(basis_, q_, back);
+  }
+  double mean_diagonal() const { return diagonal_.cast<double>().mean(); }
+  void factor_preconditioner(double damping) {
+    inverse_ = (diagonal_.array() + static_cast<float>(damping + 1e-7 * mean_diagonal())).inverse();
+  }
+  void precondition(const RowMatrix<float>& R, RowMatrix<float>& Y) const {
+    Y = R.col(0).cwiseProduct(inverse_);
+  }
+
+ private:
+  const ImagesOnDevice& images_;
+  const PhaseBasis& basis_;
+  const Vector<float>& diagonal_;
+  RowMatrix<Complex> q_;
+  Vector<double> still_;  // backgrounds are as they are
+  Vector<float> inverse_;
+  Fields directions_, inverse_q_, fields_;
+  device::Lines<float> sums_;
+};
+
+class PupilModelThere {
+ public:
+  using Lines = RowMatrix<float>;
+  using Residual = device::ResidualNorm;
+
+  PupilModelThere(const device::ImagingOnDevice<float>& map, const PhaseBasis& basis,
+                  const ImageTargets& targets)
+      : images_(map, targets), basis_(basis) {
+    device::Array<float> diagonal;
+    images_.half_diagonal(diagonal);
+    Vector<float> light(diagonal.size());
+    diagonal.download(light.data());
+    diagonal_ = basis.diagonal(light);
+  }
+
+  void residual(const RowMatrix<float>& c, Residual& r) const {
+    project(phases_of(c));
+    r.squares = images_.squared_residual(psi_, images_.fixed_backgrounds());
+  }
+  void gradient(const RowMatrix<float>& c, const Residual&, RowMatrix<float>& G) const {
+    const RowMatrix<Complex> q = phases_of(c);
+    project(q);
+    images_.pull(psi_, images_.fixed_backgrounds());
+    device::Lines<float> sums;
+    images_.map().back_project(psi_, sums);
+    RowMatrix<Complex> back;
+    device::download(sums, back);
+    G = turned(basis_, q, back);
+  }
+  std::unique_ptr<PupilLinearizationThere> linearize(const RowMatrix<float>& c) const {
+    return std::make_unique<PupilLinearizationThere>(images_, basis_, diagonal_, c);
+  }
+  double data_norm() const { return images_.targets().amplitudes.norm(); }
+
+ private:
+  RowMatrix<Complex> phases_of(const RowMatrix<float>& c) const {
+    return phases(basis_.expand(c, images_.map().size()));
+  }
+  void project(const RowMatrix<Complex>& q) const {
+    images_.map().project(device::uploaded(q), psi_);
+  }
+
+  ImagesOnDevice images_;
+  const PhaseBasis& basis_;
+  Vector<float> diagonal_;
+  mutable ImagesOnDevice::Fields psi_;
+};
+
+// c of the best phases.
+void fit_phases(const PtychographyOperator<Complex>& op, const Vector<Complex>& x,
+                const PhaseBasis& basis, const ImageTargets& targets, const FitOptions& options,
+                RowMatrix<float>& c) {
+  if (op.device()) {
+    const RowMatrix<Complex> spectrum = x;
+    const auto images = op.device()->seen(device::uploaded(spectrum));
+    run_fit<float>(PupilModelThere(*images, basis, targets), c, options, nullptr);
+  } else {
+    const PupilOperator<Complex> images(op, x);
+    minimise<float>(PupilModel(images, basis, targets), c, options);
+  }
+}
+
 }  // namespace
 
 RowMatrix<std::complex<double>> refined_pupil(const PtychographyOperator<Complex>& op,
                                               const Vector<Complex>& x, const ImageTargets& targets,
                                               bool polynomial) {
-  const PupilOperator<Complex> images(op, x);
   const PhaseBasis basis(op.pupil(), polynomial);
-  const PupilModel model(images, basis, targets);
   FitOptions options;
   options.max_outer = kPupilSteps;
   options.max_cg = 30;
   options.min_cg_tolerance = 1e-3;
   RowMatrix<float> c = RowMatrix<float>::Zero(basis.coefficients(), 1);
-  minimise<float>(model, c, options);
+  fit_phases(op, x, basis, targets, options, c);
   const Vector<float> theta = basis.expand(c, op.pupil().size());
   RowMatrix<std::complex<double>> refined = op.pupil();
   for (Index i = 0; i < refined.size(); ++i)

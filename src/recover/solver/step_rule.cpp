@@ -63,14 +63,12 @@ double BasicStepRule<Scalar>::next(const Factorization<Scalar>& x,
                                    const FactorGradient<Scalar>& g) {
   if (constant_) return step_;
   if (g.away) {
-    if constexpr (!kIsComplex<Scalar>) {
-      if (!away_ && started_)
-        away_ = std::make_shared<Away>(
-            Away{device::Lines<Scalar>(last_Z_), device::Lines<Scalar>(last_gradient_Z_)});
-      if (!away_) away_ = std::make_shared<Away>();
-      if (away_.use_count() > 1) away_ = std::make_shared<Away>(*away_);
-      advance(x.lines(), x.d(), *g.away, g.d, away_->Z, away_->gradient_Z);
-    }
+    if (!away_ && started_)
+      away_ = std::make_shared<Away>(
+          Away{device::uploaded(last_Z_), device::uploaded(last_gradient_Z_)});
+    if (!away_) away_ = std::make_shared<Away>();
+    if (away_.use_count() > 1) away_ = std::make_shared<Away>(*away_);
+    advance(x.lines(), x.d(), *g.away, g.d, away_->Z, away_->gradient_Z);
   } else {
     bring_to_host();
     advance(x.stack().Z, x.d(), g.Z, g.d, last_Z_, last_gradient_Z_);
@@ -81,10 +79,8 @@ double BasicStepRule<Scalar>::next(const Factorization<Scalar>& x,
 template <typename Scalar>
 void BasicStepRule<Scalar>::bring_to_host() {
   if (!away_) return;
-  if constexpr (!kIsComplex<Scalar>) {
-    last_Z_ = away_->Z.host();
-    last_gradient_Z_ = away_->gradient_Z.host();
-  }
+  device::download(away_->Z, last_Z_);
+  device::download(away_->gradient_Z, last_gradient_Z_);
   away_ = nullptr;
 }
 

@@ -18,8 +18,6 @@ namespace udv {
 namespace device {
 template <typename T>
 class Lines;
-template <typename Scalar>
-class EntriesResidual;
 }  // namespace device
 
 /// A way to write X as a product. The methods differ in nothing but these two switches.
@@ -69,9 +67,9 @@ class UDV_EXPORT Factorization {
   /// U).
   void differentiate(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
                      Reals<Scalar>& residual, FactorGradient<Scalar>& gradient) const;
-  /// The same on the device, for entries of real numbers; returns |z|^2. From here on the factors
-  /// are there until somebody asks for stack().
-  double differentiate(const device::EntriesResidual<Scalar>& model,
+  /// The same on the device; returns |z|^2. From here on the factors are there until somebody asks
+  /// for stack().
+  double differentiate(const device::GradientModel<RealOf<Scalar>>& model,
                        FactorGradient<Scalar>& gradient) const;
   /// The stack on the device, after such a call.
   const device::Lines<RealOf<Scalar>>& lines() const { return *away_; }
@@ -107,6 +105,7 @@ class UDV_EXPORT Factorization {
 
  private:
   bool project_lines(Index first, Index count, double alpha);
+  Reals<Scalar> norms_of_lines(Index first, Index count) const;
 
   const Method* method_ = nullptr;
   mutable StackedFactors<Scalar> Z_;

@@ -111,7 +111,9 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   std::unique_ptr<MeasurementOperator<Scalar>> subset(
       const std::vector<Index>& which) const override;
   /// Of real numbers only. Operators made from it are on the device, too.
-  std::shared_ptr<const MeasurementOperator<Scalar>> on_device() const override;
+  std::shared_ptr<const MeasurementOperator<Scalar>> on_device(Index columns = 1) const override;
+  std::shared_ptr<const device::GradientModel<RealOf<Scalar>>> gradient_model(
+      const Reals<Scalar>& b) const override;
 
   /// The same for entries: the type is known.
   EntriesOperator restricted(const std::vector<Index>& which) const;

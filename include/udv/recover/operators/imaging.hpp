@@ -12,6 +12,10 @@ namespace udv {
 
 template <typename Real>
 class WindowedFourier;
+namespace device {
+template <typename Real>
+class ImagingOnDevice;
+}  // namespace device
 
 /// Intensities of images that are made by Fourier transforms. Scalar is a complex type.
 /// Measurements are counted image by image, each row by row.
@@ -30,6 +34,16 @@ class UDV_EXPORT ImagingOperator : public IntensityOperator<Scalar> {
   virtual Vector<Scalar> to_image(const Vector<Scalar>& x) const { return x; }
   virtual Vector<Scalar> from_image(const Vector<Scalar>& image) const { return image; }
 
+  /// The same map on a CUDA device; nothing where the operator works on the host.
+  const device::ImagingOnDevice<Real>* device() const { return device_.get(); }
+  std::shared_ptr<const device::GradientModel<Real>> gradient_model(
+      const Reals<Scalar>& b) const override;
+
+  void apply(const ConstRows<Scalar>& U, const Reals<Scalar>& d, const ConstRows<Scalar>& V,
+             Reals<Scalar>& y) const override;
+  void adjoint_times(const Reals<Scalar>& z, const ConstRows<Scalar>& V,
+                     Rows<Scalar> out) const override;
+  std::unique_ptr<Linearization<Scalar>> linearize(const StackedFactors<Scalar>& Z) const override;
   void project(const ConstRows<Scalar>& U, RowMatrix<Scalar>& fields) const override;
   void back_project(const RowMatrix<Scalar>& fields, Rows<Scalar> out) const override;
   void residual_products(const ConstRows<Scalar>& U, const Reals<Scalar>& d,
@@ -48,10 +62,18 @@ class UDV_EXPORT ImagingOperator : public IntensityOperator<Scalar> {
   /// psi_l = F^-1 (P_l o window_l(x)) / sqrt(pixels), or F where `forward`.
   ImagingOperator(Index image_rows, Index image_cols, std::vector<Window> windows,
                   const std::vector<RowMatrix<std::complex<double>>>& transfer, bool forward);
+  /// The same on the device; |P_l|^2 / pixels of each image.
+  ImagingOperator(Index image_rows, Index image_cols,
+                  std::shared_ptr<const device::ImagingOnDevice<Real>> images,
+                  const std::vector<double>& squares);
 
  private:
+  void set_gain(const std::vector<double>& squares);
+  Reals<Scalar> coverage(const Reals<Scalar>& image_weights) const;
+
   Index image_rows_, image_cols_;
   std::unique_ptr<WindowedFourier<Real>> map_;
+  std::shared_ptr<const device::ImagingOnDevice<Real>> device_;  // instead of map_
   double mean_gain_, norm_bound_;
 };
 
@@ -60,6 +82,7 @@ template <typename Scalar>
 class UDV_EXPORT CodedDiffractionOperator final : public ImagingOperator<Scalar> {
  public:
   explicit CodedDiffractionOperator(std::vector<RowMatrix<std::complex<double>>> masks);
+  std::shared_ptr<const MeasurementOperator<Scalar>> on_device(Index columns = 1) const override;
 
   std::string_view name() const override { return "coded_diffraction"; }
   /// By images: `which` must name all pixels of each image that it names, in order.
@@ -67,6 +90,8 @@ class UDV_EXPORT CodedDiffractionOperator final : public ImagingOperator<Scalar>
       const std::vector<Index>& which) const override;
 
  private:
+  CodedDiffractionOperator(std::vector<RowMatrix<std::complex<double>>> masks, Index columns);
+
   std::vector<RowMatrix<std::complex<double>>> masks_;
 };
 
@@ -95,8 +120,18 @@ class UDV_EXPORT PtychographyOperator final : public ImagingOperator<Scalar> {
   /// The same with some of the images, or with another pupil.
   std::unique_ptr<PtychographyOperator> with_images(const std::vector<Index>& images) const;
   std::unique_ptr<PtychographyOperator> with_pupil(RowMatrix<std::complex<double>> pupil) const;
+  std::shared_ptr<const MeasurementOperator<Scalar>> on_device(Index columns = 1) const override;
 
  private:
+  /// On the device, with memory for so many columns.
+  PtychographyOperator(Index rows, Index cols, std::vector<Window> windows,
+                       RowMatrix<std::complex<double>> pupil,
+                       std::vector<RowMatrix<float>> supports, Index columns);
+  /// On the host or on the device, as this one.
+  std::unique_ptr<PtychographyOperator> like_this(std::vector<Window> windows,
+                                                  RowMatrix<std::complex<double>> pupil,
+                                                  std::vector<RowMatrix<float>> supports) const;
+
   std::vector<Window> windows_;
   RowMatrix<std::complex<double>> pupil_;
   std::vector<RowMatrix<float>> supports_;

@@ -14,6 +14,11 @@
 
 namespace udv {
 
+namespace device {
+template <typename Real>
+class GradientModel;
+}  // namespace device
+
 /// The Gauss-Newton model of f at Z: J is the derivative of Z -> A(U V^*), or of Z -> A(U U^*), a
 /// real-linear map also where Z is complex; J^T is its adjoint for Re <.,.>.
 template <typename Scalar>
@@ -108,8 +113,13 @@ class UDV_EXPORT MeasurementOperator {
   /// where it cannot.
   virtual std::unique_ptr<MeasurementOperator> subset(const std::vector<Index>& which) const;
   /// The same map with its work on a CUDA device: arrays stay on the host for callers, and solvers
-  /// that know the operator keep theirs there. Throws OptionError where it cannot.
-  virtual std::shared_ptr<const MeasurementOperator> on_device() const;
+  /// that know the operator keep theirs there. Throws OptionError where it cannot, or where there
+  /// is too little memory for factors with so many columns.
+  virtual std::shared_ptr<const MeasurementOperator> on_device(Index columns = 1) const;
+  /// What gradient steps need of it for factors on the device. It may refer to the operator.
+  /// Nothing where the operator works on the host.
+  virtual std::shared_ptr<const device::GradientModel<RealOf<Scalar>>> gradient_model(
+      const Reals<Scalar>& b) const;
 
  private:
   Index rows_, cols_, num_measurements_;

@@ -71,7 +71,7 @@ class UDV_EXPORT ProjectedGradient {
   const Reals<Scalar>& b_;
   GradientOptions options_;
   double b_squared_;
-  std::shared_ptr<const device::EntriesResidual<Scalar>> device_;  // where the entries are there
+  std::shared_ptr<const device::GradientModel<RealOf<Scalar>>> device_;  // where the operator is
   Reals<Scalar> residual_;
   FactorGradient<Scalar> gradient_;
 };

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Images of the stand-in, by plain loops.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "recover/device/module.hpp"
+
+namespace udv::device {
+
+struct Imaging {
+  ImagingShape shape;
+  std::vector<std::int32_t> windows;
+  std::vector<std::complex<double>> transfer;  // one for each image
+
+  std::int64_t pixels() const { return shape.low_rows * shape.low_cols; }
+  // Number of the sample that pixel i of image l stands on.
+  std::int64_t sample(std::int64_t l, std::int64_t i) const {
+    return (windows[2 * l] + i / shape.low_cols) * shape.cols + windows[2 * l + 1] +
+           i % shape.low_cols;
+  }
+};
+
+// out_k = sum_n in_(n stride) exp(sign 2 pi i k n / size), by the smallest factor of the size.
+template <typename Complex>
+void fourier(const Complex* in, Complex* out, std::int64_t size, std::int64_t stride, int sign) {
+  if (size == 1) {
+    *out = *in;
+    return;
+  }
+  std::int64_t factor = 2;
+  while (size % factor != 0) ++factor;
+  const std::int64_t part = size / factor;
+  for (std::int64_t f = 0; f < factor; ++f)
+    fourier(in + f * stride, out + f * part, part, factor * stride, sign);
+  std::vector<Complex> turn(static_cast<std::size_t>(size)), values(turn.size());
+  for (std::int64_t k = 0; k < size; ++k)
+    turn[k] = Complex(std::polar(
+        1.0, sign * 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(size)));
+  for (std::int64_t k = 0; k < size; ++k)
+    for (std::int64_t f = 0; f < factor; ++f)
+      values[k] += turn[f * k % size] * out[f * part + k % part];
+  std::copy(values.begin(), values.end(), out);
+}
+
+template <typename Complex>
+void fourier_of_image(Complex* image, std::int64_t rows, std::int64_t cols, int sign) {
+  std::vector<Complex> line(static_cast<std::size_t>(std::max(rows, cols)));
+  for (std::int64_t r = 0; r < rows; ++r) {
+    fourier(image + r * cols, line.data(), cols, 1, sign);
+    std::copy_n(line.begin(), cols, image + r * cols);
+  }
+  for (std::int64_t c = 0; c < cols; ++c) {
+    fourier(image + c, line.data(), rows, cols, sign);
+    for (std::int64_t r = 0; r < rows; ++r) image[r * cols + c] = line[r];
+  }
+}
+
+inline void release_imaging(Imaging* imaging) {
+  delete imaging;
+}
+
+template <typename T>
+struct ImagingLoops {
+  using Complex = std::complex<T>;
+
+  static Complex* complex(T* x) { return reinterpret_cast<Complex*>(x); }
+  static const Complex* complex(const T* x) { return reinterpret_cast<const Complex*>(x); }
+  // use(pixel of all images, image)
+  template <typename Use>
+  static void for_pixels(const ImageData<T>* data, const Use& use) {
+    for (std::int64_t i = 0; i < data->images * data->pixels; ++i) use(i, i / data->pixels);
+  }
+
+  static Imaging* make_imaging(const ImagingShape* shape, const T* transfer,
+                               const float* supports) {
+    auto* const made = new Imaging{*shape, {}, {}};
+    made->windows.assign(shape->windows, shape->windows + 2 * shape->images);
+    made->shape.windows = nullptr;
+    for (std::int64_t l = 0; l < shape->images; ++l)
+      for (std::int64_t i = 0; i < made->pixels(); ++i) {
+        const Complex P = complex(transfer)[(shape->transfers == 1 ? 0 : l) * made->pixels() + i];
+        made->transfer.push_back(std::complex<double>(P) *
+                                 (supports ? supports[l * made->pixels() + i] : 1.0));
+      }
+    return made;
+  }
+  static Imaging* seen_imaging(const Imaging* from, const T* u) {
+    auto* const made = new Imaging(*from);
+    made->shape.rows = from->shape.low_rows;
+    made->shape.cols = from->shape.low_cols;
+    std::fill(made->windows.begin(), made->windows.end(), 0);
+    for (std::int64_t l = 0; l < from->shape.images; ++l)
+      for (std::int64_t i = 0; i < from->pixels(); ++i) {
+        const T* const at = u + from->sample(l, i) * line_stride<T>(2);
+        made->transfer[l * from->pixels() + i] *= std::complex<double>(at[0], at[1]);
+      }
+    return made;
+  }
+  static void project(const Imaging* m, const T* u, std::int64_t columns, T* fields) {
+    const std::int64_t pixels = m->pixels(), images = m->shape.images;
+    for (std::int64_t c = 0; c < columns; ++c)
+      for (std::int64_t l = 0; l < images; ++l) {
+        Complex* const psi = complex(fields) + (c * images + l) * pixels;
+        for (std::int64_t i = 0; i < pixels; ++i) {
+          const T* const at = u + m->sample(l, i) * line_stride<T>(2 * columns) + 2 * c;
+          psi[i] = Complex(m->transfer[l * pixels + i]) * Complex(at[0], at[1]);
+        }
+        fourier_of_image(psi, m->shape.low_rows, m->shape.low_cols, m->shape.forward ? -1 : 1);
+      }
+  }
+  static void back_project(const Imaging* m, T* fields, std::int64_t columns, T* out) {
+    const std::int64_t pixels = m->pixels(), images = m->shape.images;
+    const std::int64_t stride = line_stride<T>(2 * columns);
+    std::fill_n(out, m->shape.rows * m->shape.cols * stride, T(0));
+    for (std::int64_t c = 0; c < columns; ++c)
+      for (std::int64_t l = 0; l < images; ++l) {
+        Complex* const psi = complex(fields) + (c * images + l) * pixels;
+        fourier_of_image(psi, m->shape.low_rows, m->shape.low_cols, m->shape.forward ? 1 : -1);
+        for (std::int64_t i = 0; i < pixels; ++i) {
+          const Complex value = std::conj(Complex(m->transfer[l * pixels + i])) * psi[i];
+          T* const at = out + m->sample(l, i) * stride + 2 * c;
+          at[0] += value.real();
+          at[1] += value.imag();
+        }
+      }
+  }
+  static void coverage(const Imaging* m, const double* weights, T* out) {
+    std::vector<double> sums(static_cast<std::size_t>(m->shape.rows * m->shape.cols));
+    for (std::int64_t l = 0; l < m->shape.images; ++l)
+      for (std::int64_t i = 0; i < m->pixels(); ++i)
+        sums[m->sample(l, i)] += weights[l] * std::norm(m->transfer[l * m->pixels() + i]);
+    for (std::size_t k = 0; k < sums.size(); ++k) out[k] = static_cast<T>(sums[k]);
+  }
+  static void scale_fields(const T* z, std::int64_t size, std::int64_t columns, T* fields) {
+    for (std::int64_t c = 0; c < columns; ++c)
+      for (std::int64_t i = 0; i < size; ++i) complex(fields)[c * size + i] *= z[i];
+  }
+  static void intensity(T* fields, std::int64_t size, std::int64_t columns, const double* d,
+                        const T* b, bool scale, T* z, double* squares) {
+    double total = 0;
+    for (std::int64_t i = 0; i < size; ++i) {
+      double sum = b ? -static_cast<double>(b[i]) : 0;
+      for (std::int64_t c = 0; c < columns; ++c)
+        sum += d[c] * std::norm(std::complex<double>(complex(fields)[c * size + i]));
+      z[i] = static_cast<T>(sum);
+      total += static_cast<double>(z[i]) * static_cast<double>(z[i]);
+    }
+    if (squares) *squares = total;
+    if (scale) scale_fields(z, size, columns, fields);
+  }
+  static void overlaps(const T* at, T* fields, std::int64_t size, std::int64_t columns,
+                       const double* d, bool replace, T* y) {
+    for (std::int64_t i = 0; i < size; ++i) {
+      double sum = 0;
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const Complex a = complex(at)[c * size + i], f = complex(fields)[c * size + i];
+        sum += d[c] * static_cast<double>(a.real() * f.real() + a.imag() * f.imag());
+      }
+      y[i] = static_cast<T>(sum);
+      if (replace)
+        for (std::int64_t c = 0; c < columns; ++c)
+          complex(fields)[c * size + i] = y[i] * complex(at)[c * size + i];
+    }
+  }
+
+  static double predicted(Complex psi, double background) {
+    return std::sqrt(static_cast<double>(std::norm(psi)) + background);
+  }
+  static void slopes(const T* psi, const ImageData<T>* data, const double* backgrounds,
+                     double* out) {
+    std::fill_n(out, 2 * data->images, 0.0);
+    for_pixels(data, [&](std::int64_t i, std::int64_t l) {
+      const double q = predicted(complex(psi)[i], backgrounds[l]);
+      const double share = static_cast<double>(data->amplitudes[i]) / q;
+      const auto weight = static_cast<double>(data->weights[i]);
+      out[2 * l] += weight * (1 - share);
+      out[2 * l + 1] += weight * share / (2 * q * q);
+    });
+  }
+  static void amplitude_residual(T* psi, const ImageData<T>* data, const double* backgrounds,
+                                 bool pull, double* squares) {
+    double sum = 0;
+    for_pixels(data, [&](std::int64_t i, std::int64_t l) {
+      const auto q = static_cast<T>(predicted(complex(psi)[i], backgrounds[l]));
+      const T left = q - data->amplitudes[i], weight = data->weights[i];
+      sum += static_cast<double>(weight) * static_cast<double>(left) * static_cast<double>(left);
+      if (pull) complex(psi)[i] = weight * left * (q > 0 ? complex(psi)[i] / q : Complex(1));
+    });
+    if (squares) *squares = sum;
+  }
+  static void directions(T* psi, const ImageData<T>* data, const double* backgrounds, T* inverse) {
+    for_pixels(data, [&](std::int64_t i, std::int64_t l) {
+      const auto q = static_cast<T>(predicted(complex(psi)[i], backgrounds[l]));
+      inverse[i] = q > 0 ? 1 / q : T(0);
+      complex(psi)[i] = q > 0 ? complex(psi)[i] / q : Complex(1);
+    });
+  }
+  static void keep_changes(const T* e, const T* inverse, const ImageData<T>* data,
+                           const double* moving, T* psi) {
+    const auto change = [&](std::int64_t i) {
+      const Complex a = complex(e)[i], f = complex(psi)[i];
+      return a.real() * f.real() + a.imag() * f.imag();
+    };
+    std::vector<double> product(static_cast<std::size_t>(data->images)), square(product.size());
+    for_pixels(data, [&](std::int64_t i, std::int64_t l) {
+      const double weighted = static_cast<double>(data->weights[i]) * inverse[i];
+      product[l] += weighted * static_cast<double>(change(i));
+      square[l] += weighted * static_cast<double>(inverse[i]);
+    });
+    for_pixels(data, [&](std::int64_t i, std::int64_t l) {
+      const bool moves = moving[l] != 0 && square[l] > 0;
+      const T shift = moves ? static_cast<T>(product[l] / square[l]) : T(0);
+      complex(psi)[i] = data->weights[i] * (change(i) - shift * inverse[i]) * complex(e)[i];
+    });
+  }
+  static void weigh_lines(const T* weights, const T* x, std::int64_t lines, std::int64_t width,
+                          bool add, T* out) {
+    const std::int64_t stride = line_stride<T>(width);
+    for (std::int64_t i = 0; i < lines * stride; ++i)
+      out[i] = (add ? out[i] : T(0)) + weights[i / stride] * x[i];
+  }
+  static void shifted_inverse(const T* x, T shift, T* out, std::int64_t size) {
+    for (std::int64_t i = 0; i < size; ++i) out[i] = 1 / (x[i] + shift);
+  }
+};
+
+}  // namespace udv::device
