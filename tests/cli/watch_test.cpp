@@ -131,7 +131,7 @@ TEST_F(WatchCommand, FollowsARunFromItsStartToItsEnd) {
   const Cli other;
   const auto run =
       other.run_words({UDV_PROGRAM, "planted", "completion", "--polish", "off", "--step", "0.1",
-                       "--scale", "unit", "--method", "bm", "--max-iterations", "60000",
+                       "--scale", "unit", "--method", "bm", "--max-iterations", "20000",
                        "--threads", "1", "--out", cli_.path("run").string()});
   EXPECT_TRUE(follows("iteration"));
   EXPECT_TRUE(follows("\"state\":\"running\""));
