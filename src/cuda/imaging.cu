@@ -96,15 +96,13 @@ Imaging* make_imaging(const ImagingShape* shape, const T* transfer, const float*
   m->transfer = uploaded(transfer, 2 * shape->transfers * m->pixels());
   if (supports) {
     const std::int64_t size = m->images * m->pixels();
-    float* const masks = uploaded(supports, size);
     void* const whole = m->transfer;
     m->transfer = uploaded<T>(nullptr, 2 * size);
     support_kernel<<<blocks_for(size, kThreads), kThreads>>>(static_cast<const Complex<T>*>(whole),
-                                                             masks, m->pixels(), size,
+                                                             supports, m->pixels(), size,
                                                              static_cast<Complex<T>*>(m->transfer));
     launched("make_imaging");
-    for (void* const memory : {whole, static_cast<void*>(masks)})
-      note(cudaFreeAsync(memory, nullptr), "imaging");
+    note(cudaFreeAsync(whole, nullptr), "imaging");
   }
   return m;
 }

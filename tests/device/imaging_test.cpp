@@ -162,7 +162,7 @@ class PicturesOnADevice : public ::testing::Test {
 };
 
 TEST_F(PicturesOnADevice, AreThoseOfTheHost) {
-  const Scene scene;
+  const Scene scene(2);
   const PtychographyImages images = scene.images();
   const auto here = recovered(images, "cpu"), there = recovered(images, "cuda");
   EXPECT_EQ(there.winner, here.winner);

@@ -298,10 +298,10 @@ void run_images(OnModule<T>& on, std::int64_t columns, bool own, Outputs& out) {
   auto transfer = normals<T>(2 * pixels * (own ? images : 1), 31);
   for (std::size_t i = 0; i < transfer.size(); ++i)
     if (i / 2 % low_cols < 2 || i / 2 % low_cols > 11) transfer[i] = 0;
-  const auto supports = positive<float>(measured, 32);
+  float* const supports = on.put(positive<float>(measured, 32));
   const ImagingShape shape{rows,           cols, low_rows, low_cols, images, own ? images : 1,
                            windows.data(), own};
-  Imaging* const made = on.k.make_imaging(&shape, transfer.data(), own ? nullptr : supports.data());
+  Imaging* const made = on.k.make_imaging(&shape, transfer.data(), own ? nullptr : supports);
   T* const u = on.put(lines<T>(rows * cols, 2 * columns, 33));
   T *const psi = on.template array<T>(2 * measured * columns), *const at = on.template array<T>(
                                                                    2 * measured * columns);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <map>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -26,39 +27,65 @@ struct Imaging {
   }
 };
 
-// out_k = sum_n in_(n stride) exp(sign 2 pi i k n / size), by the smallest factor of the size.
+// The factors of out_k = sum_n in_n exp(sign 2 pi i k n / size) with size = a b, n = b n1 + n2 and
+// k = k1 + a k2: exp(n1 k1 / a) exp(n2 k1 / size) exp(n2 k2 / b).
 template <typename Complex>
-void fourier(const Complex* in, Complex* out, std::int64_t size, std::int64_t stride, int sign) {
-  if (size == 1) {
-    *out = *in;
-    return;
+struct FourierPlan {
+  std::int64_t size, a = 1, b;
+  std::vector<Complex> first, turn, second, between;  // k1 x n1, n2 x k1, k2 x n2, n2 x k1
+
+  FourierPlan(std::int64_t length, int sign) : size(length) {
+    for (std::int64_t f = 1; f * f <= size; ++f)
+      if (size % f == 0) a = f;
+    b = size / a;
+    const auto fill = [&](std::vector<Complex>& out, std::int64_t rows, std::int64_t cols,
+                          std::int64_t step) {
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < cols; ++c)
+          out.push_back(Complex(std::polar(1.0, sign * 2 * std::numbers::pi *
+                                                    static_cast<double>(r * c * step % size) /
+                                                    static_cast<double>(size))));
+    };
+    fill(first, a, a, b);
+    fill(turn, b, a, 1);
+    fill(second, b, b, a);
+    between.resize(static_cast<std::size_t>(size));
   }
-  std::int64_t factor = 2;
-  while (size % factor != 0) ++factor;
-  const std::int64_t part = size / factor;
-  for (std::int64_t f = 0; f < factor; ++f)
-    fourier(in + f * stride, out + f * part, part, factor * stride, sign);
-  std::vector<Complex> turn(static_cast<std::size_t>(size)), values(turn.size());
-  for (std::int64_t k = 0; k < size; ++k)
-    turn[k] = Complex(std::polar(
-        1.0, sign * 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(size)));
-  for (std::int64_t k = 0; k < size; ++k)
-    for (std::int64_t f = 0; f < factor; ++f)
-      values[k] += turn[f * k % size] * out[f * part + k % part];
-  std::copy(values.begin(), values.end(), out);
+
+  static Complex times(const Complex& x, const Complex& y) {  // without a look for NaN
+    return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+  }
+
+  // In place, numbers `stride` apart.
+  void run(Complex* line, std::int64_t stride) {
+    for (std::int64_t n2 = 0; n2 < b; ++n2)
+      for (std::int64_t k1 = 0; k1 < a; ++k1) {
+        Complex sum = 0;
+        for (std::int64_t n1 = 0; n1 < a; ++n1)
+          sum += times(line[(b * n1 + n2) * stride], first[k1 * a + n1]);
+        between[n2 * a + k1] = times(sum, turn[n2 * a + k1]);
+      }
+    for (std::int64_t k2 = 0; k2 < b; ++k2)
+      for (std::int64_t k1 = 0; k1 < a; ++k1) {
+        Complex sum = 0;
+        for (std::int64_t n2 = 0; n2 < b; ++n2)
+          sum += times(between[n2 * a + k1], second[k2 * b + n2]);
+        line[(k1 + a * k2) * stride] = sum;
+      }
+  }
+};
+
+template <typename Complex>
+FourierPlan<Complex>& plan_of(std::int64_t size, int sign) {
+  static std::map<std::pair<std::int64_t, int>, FourierPlan<Complex>> plans;
+  return plans.try_emplace({size, sign}, size, sign).first->second;
 }
 
 template <typename Complex>
 void fourier_of_image(Complex* image, std::int64_t rows, std::int64_t cols, int sign) {
-  std::vector<Complex> line(static_cast<std::size_t>(std::max(rows, cols)));
-  for (std::int64_t r = 0; r < rows; ++r) {
-    fourier(image + r * cols, line.data(), cols, 1, sign);
-    std::copy_n(line.begin(), cols, image + r * cols);
-  }
-  for (std::int64_t c = 0; c < cols; ++c) {
-    fourier(image + c, line.data(), rows, cols, sign);
-    for (std::int64_t r = 0; r < rows; ++r) image[r * cols + c] = line[r];
-  }
+  FourierPlan<Complex>&along = plan_of<Complex>(cols, sign), &down = plan_of<Complex>(rows, sign);
+  for (std::int64_t r = 0; r < rows; ++r) along.run(image + r * cols, 1);
+  for (std::int64_t c = 0; c < cols; ++c) down.run(image + c, cols);
 }
 
 inline void release_imaging(Imaging* imaging) {

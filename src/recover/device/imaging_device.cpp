@@ -27,6 +27,15 @@ std::vector<Real> numbers_of(const std::vector<RowMatrix<std::complex<double>>>&
   return numbers;
 }
 
+std::shared_ptr<const Array<float>> uploaded_side_by_side(
+    const std::vector<RowMatrix<float>>& supports) {
+  std::vector<float> masks;
+  masks.reserve(supports.size() * static_cast<size_t>(supports[0].size()));
+  for (const RowMatrix<float>& support : supports)
+    masks.insert(masks.end(), support.data(), support.data() + support.size());
+  return std::make_shared<Array<float>>(masks.data(), static_cast<Index>(masks.size()));
+}
+
 template <typename Scalar>
 Vector<double> repeated_ones(const Lines<Scalar>& lines) {
   return Vector<double>::Ones(lines.cols() / 2);
@@ -38,7 +47,7 @@ template <typename Real>
 ImagingOnDevice<Real>::ImagingOnDevice(Index rows, Index cols, const std::vector<Window>& windows,
                                        const std::vector<RowMatrix<std::complex<double>>>& transfer,
                                        const std::vector<RowMatrix<float>>& supports, bool forward,
-                                       Index columns)
+                                       Index columns, const ImagingOnDevice* supports_of)
     : rows_(rows),
       cols_(cols),
       low_rows_(transfer.at(0).rows()),
@@ -52,16 +61,16 @@ ImagingOnDevice<Real>::ImagingOnDevice(Index rows, Index cols, const std::vector
     corners.push_back(static_cast<std::int32_t>(window.row));
     corners.push_back(static_cast<std::int32_t>(window.col));
   }
-  std::vector<float> masks;
-  masks.reserve(supports.size() * static_cast<size_t>(pixels()));
-  for (const RowMatrix<float>& support : supports)
-    masks.insert(masks.end(), support.data(), support.data() + support.size());
+  if (supports_of)
+    supports_ = supports_of->supports_;
+  else if (!supports.empty())
+    supports_ = uploaded_side_by_side(supports);
   const std::vector<Real> numbers = numbers_of<Real>(transfer);
   const ImagingShape shape{rows_,          cols_,   low_rows_,
                            low_cols_,      images_, static_cast<Index>(transfer.size()),
                            corners.data(), forward};
   imaging_ =
-      kernels<Real>().make_imaging(&shape, numbers.data(), masks.empty() ? nullptr : masks.data());
+      kernels<Real>().make_imaging(&shape, numbers.data(), supports_ ? supports_->data() : nullptr);
   check();
 }
 

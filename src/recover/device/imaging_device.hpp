@@ -15,11 +15,13 @@ namespace udv::device {
 template <typename Real>
 class ImagingOnDevice {
  public:
-  /// One transfer function, or one for each image; or one with supports, one for each image. Throws
-  /// OptionError where the device has too little memory for `columns` columns at once.
+  /// One transfer function, or one for each image; or one with supports, one for each image, or
+  /// those of `supports_of`. Throws OptionError where the device has too little memory for
+  /// `columns` columns at once.
   ImagingOnDevice(Index rows, Index cols, const std::vector<Window>& windows,
                   const std::vector<RowMatrix<std::complex<double>>>& transfer,
-                  const std::vector<RowMatrix<float>>& supports, bool forward, Index columns);
+                  const std::vector<RowMatrix<float>>& supports, bool forward, Index columns,
+                  const ImagingOnDevice* supports_of = nullptr);
   ~ImagingOnDevice();
   ImagingOnDevice(const ImagingOnDevice&) = delete;
   ImagingOnDevice& operator=(const ImagingOnDevice&) = delete;
@@ -43,6 +45,7 @@ class ImagingOnDevice {
   ImagingOnDevice(const ImagingOnDevice& from, Imaging* imaging);
 
   Index rows_, cols_, low_rows_, low_cols_, images_;
+  std::shared_ptr<const Array<float>> supports_;
   Imaging* imaging_ = nullptr;
 };
 

@@ -161,8 +161,8 @@ struct Kernels {
                       T* weight, double* sums);
 
   /// Complex numbers are two real ones, (re, im): a thin factor of k complex columns is one of 2 k
-  /// real ones. Fields psi lie column by column, in each image by image. Transfers, and supports,
-  /// which may be null, are on the host.
+  /// real ones. Fields psi lie column by column, in each image by image. Transfers are on the host;
+  /// supports may be null.
   Imaging* (*make_imaging)(const ImagingShape* shape, const T* transfer, const float* supports);
   /// The same images as a function of a factor on the transfer: P_l o window_l(u) instead of P_l,
   /// windows at (0, 0).

@@ -259,46 +259,33 @@ PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
     : ImagingOperator<Scalar>(rows, cols, windows, pupils_of(pupil, supports), false),
       windows_(std::move(windows)),
       pupil_(std::move(pupil)),
-      supports_(std::move(supports)) {}
+      supports_(std::make_shared<const std::vector<RowMatrix<float>>>(std::move(supports))) {}
 
 template <typename Scalar>
 PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
                                                    std::vector<Window> windows, Transfer pupil,
-                                                   std::vector<RowMatrix<float>> supports,
-                                                   Index columns)
-    : ImagingOperator<Scalar>(
-          rows, cols,
-          std::make_shared<device::ImagingOnDevice<RealOf<Scalar>>>(
-              rows, cols, windows, std::vector<Transfer>{pupil}, supports, false, columns),
-          squares_of({pupil}, supports, static_cast<Index>(windows.size()))),
+                                                   Supports supports, Index columns,
+                                                   const PtychographyOperator* like)
+    : ImagingOperator<Scalar>(rows, cols,
+                              std::make_shared<device::ImagingOnDevice<RealOf<Scalar>>>(
+                                  rows, cols, windows, std::vector<Transfer>{pupil}, *supports,
+                                  false, columns, like ? like->device() : nullptr),
+                              squares_of({pupil}, *supports, static_cast<Index>(windows.size()))),
       windows_(std::move(windows)),
       pupil_(std::move(pupil)),
       supports_(std::move(supports)) {}
 
 template <typename Scalar>
-std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::like_this(
-    std::vector<Window> windows, Transfer pupil, std::vector<RowMatrix<float>> supports) const {
-  const Index rows = this->image_rows(), cols = this->image_cols();
-  if (!this->device())
-    return std::make_unique<PtychographyOperator>(rows, cols, std::move(windows), std::move(pupil),
-                                                  std::move(supports));
-  require(pupil.rows() == pupil_.rows() && pupil.cols() == pupil_.cols() && pupil.allFinite(),
-          "imaging: a pupil of ", pupil.rows(), " x ", pupil.cols(), ", ", pupil_.rows(), " x ",
-          pupil_.cols(), " finite numbers expected");
-  return std::unique_ptr<PtychographyOperator>(new PtychographyOperator(
-      rows, cols, std::move(windows), std::move(pupil), std::move(supports), 1));
-}
-
-template <typename Scalar>
 std::shared_ptr<const MeasurementOperator<Scalar>> PtychographyOperator<Scalar>::on_device(
     Index columns) const {
-  return std::shared_ptr<PtychographyOperator>(new PtychographyOperator(
-      this->image_rows(), this->image_cols(), windows_, pupil_, supports_, columns));
+  return std::shared_ptr<PtychographyOperator>(
+      new PtychographyOperator(this->image_rows(), this->image_cols(), windows_, pupil_, supports_,
+                               columns, this->device() ? this : nullptr));
 }
 
 template <typename Scalar>
 Transfer PtychographyOperator<Scalar>::pupil_of(Index l) const {
-  return supports_.empty() ? pupil_ : seen_through(pupil_, supports_.at(static_cast<size_t>(l)));
+  return supports_->empty() ? pupil_ : seen_through(pupil_, supports_->at(static_cast<size_t>(l)));
 }
 
 template <typename Scalar>
@@ -347,19 +334,33 @@ Vector<Scalar> PtychographyOperator<Scalar>::from_image(const Vector<Scalar>& im
 template <typename Scalar>
 std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with_images(
     const std::vector<Index>& images) const {
+  const Index rows = this->image_rows(), cols = this->image_cols();
   std::vector<Window> kept;
   std::vector<RowMatrix<float>> supports;
   for (const Index l : images) {
     kept.push_back(windows_.at(static_cast<size_t>(l)));
-    if (!supports_.empty()) supports.push_back(supports_[static_cast<size_t>(l)]);
+    if (!supports_->empty()) supports.push_back((*supports_)[static_cast<size_t>(l)]);
   }
-  return like_this(std::move(kept), pupil_, std::move(supports));
+  if (!this->device())
+    return std::make_unique<PtychographyOperator>(rows, cols, std::move(kept), pupil_,
+                                                  std::move(supports));
+  return std::unique_ptr<PtychographyOperator>(new PtychographyOperator(
+      rows, cols, std::move(kept), pupil_,
+      std::make_shared<const std::vector<RowMatrix<float>>>(std::move(supports)), 1, nullptr));
 }
 
 template <typename Scalar>
 std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with_pupil(
     Transfer pupil) const {
-  return like_this(windows_, std::move(pupil), supports_);
+  const Index rows = this->image_rows(), cols = this->image_cols();
+  if (!this->device())
+    return std::make_unique<PtychographyOperator>(rows, cols, windows_, std::move(pupil),
+                                                  *supports_);
+  require(pupil.rows() == pupil_.rows() && pupil.cols() == pupil_.cols() && pupil.allFinite(),
+          "imaging: a pupil of ", pupil.rows(), " x ", pupil.cols(), ", ", pupil_.rows(), " x ",
+          pupil_.cols(), " finite numbers expected");
+  return std::unique_ptr<PtychographyOperator>(
+      new PtychographyOperator(rows, cols, windows_, std::move(pupil), supports_, 1, this));
 }
 
 template <typename Scalar>

@@ -52,12 +52,20 @@ double real_trace(const Matrix<Scalar>& A, const Matrix<Scalar>& B) {
   return std::real(A.cwiseProduct(B.transpose()).sum());
 }
 
-// X^* Y, k x k.
+// X^* Y, k x k: sums over blocks of rows, added in order.
 template <typename Scalar>
 Matrix<Scalar> inner(const ConstRows<Scalar>& X, const ConstRows<Scalar>& Y) {
-  RowMatrix<Scalar> product(X.cols(), Y.cols());
-  blas::multiply<Scalar>(blas::Form::kAdjoint, X, blas::Form::kPlain, Y, product);
-  return product;
+  constexpr Index kBlock = 1 << 15;
+  const RowMatrix<Scalar> zero = RowMatrix<Scalar>::Zero(X.cols(), Y.cols());
+  std::vector<RowMatrix<Scalar>> parts(
+      static_cast<size_t>(std::max<Index>(1, (X.rows() + kBlock - 1) / kBlock)), zero);
+  parallel_blocks(X.rows(), kBlock, [&](Index begin, Index end) {
+    blas::multiply<Scalar>(blas::Form::kAdjoint, X.middleRows(begin, end - begin),
+                           blas::Form::kPlain, Y.middleRows(begin, end - begin),
+                           parts[static_cast<size_t>(begin / kBlock)]);
+  });
+  for (size_t b = 1; b < parts.size(); ++b) parts[0] += parts[b];
+  return parts[0];
 }
 
 }  // namespace

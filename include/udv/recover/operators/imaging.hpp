@@ -123,18 +123,16 @@ class UDV_EXPORT PtychographyOperator final : public ImagingOperator<Scalar> {
   std::shared_ptr<const MeasurementOperator<Scalar>> on_device(Index columns = 1) const override;
 
  private:
-  /// On the device, with memory for so many columns.
+  using Supports = std::shared_ptr<const std::vector<RowMatrix<float>>>;
+
+  /// On the device, with memory for so many columns; with the supports of `like`, where given.
   PtychographyOperator(Index rows, Index cols, std::vector<Window> windows,
-                       RowMatrix<std::complex<double>> pupil,
-                       std::vector<RowMatrix<float>> supports, Index columns);
-  /// On the host or on the device, as this one.
-  std::unique_ptr<PtychographyOperator> like_this(std::vector<Window> windows,
-                                                  RowMatrix<std::complex<double>> pupil,
-                                                  std::vector<RowMatrix<float>> supports) const;
+                       RowMatrix<std::complex<double>> pupil, Supports supports, Index columns,
+                       const PtychographyOperator* like);
 
   std::vector<Window> windows_;
   RowMatrix<std::complex<double>> pupil_;
-  std::vector<RowMatrix<float>> supports_;
+  Supports supports_;
 };
 
 /// Images of a known sample as a function of the pupil: |F^-1 (q o P o window_l(x))|^2 / pixels
