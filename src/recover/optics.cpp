@@ -279,12 +279,12 @@ ExactPupils exact_pupils(const Optics& optics, Index low_rows, Index low_cols,
   for (const Illumination& light : lights) {
     const double down = rounded_off(optics, low_rows, light.ky);
     const double right = rounded_off(optics, low_cols, light.kx);
-    RowMatrix<float> support(low_rows, low_cols);
+    PupilDisc disc{RowMatrix<float>(low_rows, low_cols), down, right};
     for (Index row = 0; row < low_rows; ++row)
       for (Index col = 0; col < low_cols; ++col)
-        support(row, col) =
+        disc.support(row, col) =
             rim_distance2(optics, low_rows, low_cols, row, col, down, right) <= 1 ? 1 : 0;
-    exact.supports.push_back(std::move(support));
+    exact.discs.push_back(std::move(disc));
   }
   return exact;
 }

@@ -89,7 +89,7 @@ void drop(PtychographyData& data, const std::vector<Index>& places, const std::s
   data.windows = without(data.windows, gone);
   data.dark = without(data.dark, gone);
   data.used = without(data.used, gone);
-  if (!data.exact.supports.empty()) data.exact.supports = without(data.exact.supports, gone);
+  if (!data.exact.discs.empty()) data.exact.discs = without(data.exact.discs, gone);
   data.amplitudes = without(data.amplitudes, gone, pixels);
   if (data.weights.size() > 0) data.weights = without(data.weights, gone, pixels);
   require(!data.used.empty(), "no image is left");

@@ -93,11 +93,17 @@ UDV_EXPORT RowMatrix<std::complex<double>> resampled_pupil(
 UDV_EXPORT RowMatrix<std::complex<double>> cut_at_na(RowMatrix<std::complex<double>> known,
                                                      const Optics& optics, double wider = 0);
 
+/// How the pupil of one image is moved, by less than one sample.
+struct PupilDisc {
+  RowMatrix<float> support;    ///< 1 in the disc of the image, else 0
+  double down = 0, right = 0;  ///< samples that phases are moved by
+};
+
 /// LEDs stand between the samples of a spectrum. What the rounding of spectrum_windows() leaves
 /// over, less than one sample, moves the pupil: each image has a disc of its own.
 struct ExactPupils {
-  RowMatrix<std::complex<double>> pupil;   ///< as pupil(), one sample wider
-  std::vector<RowMatrix<float>> supports;  ///< 1 in the disc of the image, else 0
+  RowMatrix<std::complex<double>> pupil;  ///< as pupil(), one sample wider
+  std::vector<PupilDisc> discs;           ///< one per image
 };
 UDV_EXPORT ExactPupils exact_pupils(const Optics& optics, Index low_rows, Index low_cols,
                                     const std::vector<Illumination>& lights);

@@ -146,18 +146,41 @@ std::unique_ptr<MeasurementOperator<Scalar>> CodedDiffractionOperator<Scalar>::s
 
 namespace {
 
-Transfer seen_through(const Transfer& pupil, const RowMatrix<float>& support) {
+// The value between the four samples about (row, col), of those that have light.
+std::complex<double> between_samples(const Transfer& pupil, double row, double col) {
+  const auto top = static_cast<Index>(std::floor(row)), left = static_cast<Index>(std::floor(col));
+  const double down = row - static_cast<double>(top), right = col - static_cast<double>(left);
+  std::complex<double> sum = 0;
+  for (const Index r : {top, top + 1})
+    for (const Index c : {left, left + 1})
+      if (r >= 0 && c >= 0 && r < pupil.rows() && c < pupil.cols())
+        sum += (r == top ? 1 - down : down) * (c == left ? 1 - right : right) * pupil(r, c);
+  return sum;
+}
+
+// |P| o support, with the phase of P(k - shift).
+Transfer seen_through(const Transfer& pupil, const PupilDisc& disc) {
+  const RowMatrix<float>& support = disc.support;
   require(support.rows() == pupil.rows() && support.cols() == pupil.cols(),
           "imaging: a support is ", support.rows(), " x ", support.cols(), ", ", pupil.rows(),
           " x ", pupil.cols(), " expected, as the pupil");
-  return pupil.cwiseProduct(support.cast<std::complex<double>>());
+  Transfer seen = pupil.cwiseProduct(support.cast<std::complex<double>>());
+  if (disc.down == 0 && disc.right == 0) return seen;
+  for (Index r = 0; r < seen.rows(); ++r)
+    for (Index c = 0; c < seen.cols(); ++c) {
+      if (seen(r, c) == 0.0) continue;
+      const std::complex<double> moved = between_samples(pupil, static_cast<double>(r) - disc.down,
+                                                         static_cast<double>(c) - disc.right);
+      const double size = std::abs(moved);
+      if (size > 0) seen(r, c) = std::abs(seen(r, c)) / size * moved;
+    }
+  return seen;
 }
 
-std::vector<Transfer> pupils_of(const Transfer& pupil,
-                                const std::vector<RowMatrix<float>>& supports) {
-  if (supports.empty()) return {pupil};
+std::vector<Transfer> pupils_of(const Transfer& pupil, const std::vector<PupilDisc>& discs) {
+  if (discs.empty()) return {pupil};
   std::vector<Transfer> pupils;
-  for (const auto& support : supports) pupils.push_back(seen_through(pupil, support));
+  for (const PupilDisc& disc : discs) pupils.push_back(seen_through(pupil, disc));
   return pupils;
 }
 
@@ -166,15 +189,15 @@ std::vector<Transfer> pupils_of(const Transfer& pupil,
 template <typename Scalar>
 PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
                                                    std::vector<Window> windows, Transfer pupil,
-                                                   std::vector<RowMatrix<float>> supports)
-    : ImagingOperator<Scalar>(rows, cols, windows, pupils_of(pupil, supports), false),
+                                                   std::vector<PupilDisc> discs)
+    : ImagingOperator<Scalar>(rows, cols, windows, pupils_of(pupil, discs), false),
       windows_(std::move(windows)),
       pupil_(std::move(pupil)),
-      supports_(std::move(supports)) {}
+      discs_(std::move(discs)) {}
 
 template <typename Scalar>
 Transfer PtychographyOperator<Scalar>::pupil_of(Index l) const {
-  return supports_.empty() ? pupil_ : seen_through(pupil_, supports_.at(static_cast<size_t>(l)));
+  return discs_.empty() ? pupil_ : seen_through(pupil_, discs_.at(static_cast<size_t>(l)));
 }
 
 template <typename Scalar>
@@ -224,20 +247,20 @@ template <typename Scalar>
 std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with_images(
     const std::vector<Index>& images) const {
   std::vector<Window> kept;
-  std::vector<RowMatrix<float>> supports;
+  std::vector<PupilDisc> discs;
   for (const Index l : images) {
     kept.push_back(windows_.at(static_cast<size_t>(l)));
-    if (!supports_.empty()) supports.push_back(supports_[static_cast<size_t>(l)]);
+    if (!discs_.empty()) discs.push_back(discs_[static_cast<size_t>(l)]);
   }
   return std::make_unique<PtychographyOperator>(this->image_rows(), this->image_cols(),
-                                                std::move(kept), pupil_, std::move(supports));
+                                                std::move(kept), pupil_, std::move(discs));
 }
 
 template <typename Scalar>
 std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with_pupil(
     Transfer pupil) const {
   return std::make_unique<PtychographyOperator>(this->image_rows(), this->image_cols(), windows_,
-                                                std::move(pupil), supports_);
+                                                std::move(pupil), discs_);
 }
 
 template <typename Scalar>

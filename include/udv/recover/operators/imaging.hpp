@@ -77,10 +77,10 @@ template <typename Scalar>
 class UDV_EXPORT PtychographyOperator final : public ImagingOperator<Scalar> {
  public:
   /// A spectrum of rows x cols samples; the pupil has the size of an image. Where there are
-  /// supports, one per image, image l has the pupil P o support_l.
+  /// discs, one per image, image l has the pupil P o support_l with phases moved as disc l says
+  /// (bilinear).
   PtychographyOperator(Index rows, Index cols, std::vector<Window> windows,
-                       RowMatrix<std::complex<double>> pupil,
-                       std::vector<RowMatrix<float>> supports = {});
+                       RowMatrix<std::complex<double>> pupil, std::vector<PupilDisc> discs = {});
 
   std::string_view name() const override { return "ptychography"; }
   const std::vector<Window>& windows() const { return windows_; }
@@ -99,7 +99,7 @@ class UDV_EXPORT PtychographyOperator final : public ImagingOperator<Scalar> {
  private:
   std::vector<Window> windows_;
   RowMatrix<std::complex<double>> pupil_;
-  std::vector<RowMatrix<float>> supports_;
+  std::vector<PupilDisc> discs_;
 };
 
 /// Images of a known sample as a function of the pupil: |F^-1 (q o P o window_l(x))|^2 / pixels
