@@ -161,7 +161,7 @@ class FieldJob {
     info.figures["tile_rows"] = std::int64_t{grid_.tiles.front().rows};
     info.figures["tile_cols"] = std::int64_t{grid_.tiles.front().cols};
     info.figures["seam_mismatch"] = found_.seams.mismatch;
-    info.figures["light_curvature"] = -found_.seams.bend;
+    info.figures["light_curvature"] = wave_curvature(field_.optics) - found_.seams.bend;
     info.figures["winner"] = result.winner;
     info.figures["dark_gain"] = result.dark_gain;
     info.figures["amplitude_residual"] = result.amplitude_residual;

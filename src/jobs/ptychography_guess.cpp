@@ -86,11 +86,58 @@ struct Found {
   std::string value, source;
 };
 
+// A number of the file whose path ends with `name` and has `part` in it; nullptr: none.
+const io::Variable* number_at(const io::VariableFile& file, const std::string& part,
+                              const std::string& name) {
+  for (const io::Variable& variable : file.variables())
+    if (is_number(variable) && last_name(variable.name) == name &&
+        lower(variable.name).find(part) != std::string::npos)
+      return &variable;
+  return nullptr;
+}
+
+double value_of(const io::VariableFile& file, const io::Variable& variable) {
+  return file.read(variable.name).values.front().real();
+}
+
+// CXI files have the energy of a photon in joules, others in electronvolts: h c / energy.
+std::optional<Found> wavelength_from_energy(const io::VariableFile& file) {
+  constexpr double kPlanckLight = 1.98644586e-25, kElectronvolt = 1.602176634e-19;
+  const io::Variable* energy = nullptr;
+  for (const char* const name : {"energy", "photon_energy", "incident_energy"})
+    if (!energy) energy = number_at(file, "", name);
+  if (!energy) return std::nullopt;
+  const double value = value_of(file, *energy);
+  if (!(value > 0)) return std::nullopt;
+  const double joules = value < 1e-9 ? value : value * kElectronvolt;
+  return Found{fmt::format("{:.6g}", 1e9 * kPlanckLight / joules),
+               fmt::format("variable {}, {:g} {}", energy->name, value, value < 1e-9 ? "J" : "eV")};
+}
+
+// Pixels of a detector are not those on the sample: a magnification is between them.
+std::string camera_lines(const io::VariableFile& file, const io::Variable& pixel,
+                         SetupGuess& guess) {
+  const double value = value_of(file, pixel);
+  const double scale = value < 1e-3 ? 1e6 : 1;  // metres, else micrometres
+  guess.found.push_back(
+      fmt::format("camera_pixel_um: variable {}, {:g}", pixel.name, value * scale));
+  std::string text =
+      fmt::format("camera_pixel_um = {{ variable = \"{}\", scale = {:g} }}  # of the detector\n",
+                  pixel.name, scale);
+  for (const char* const name : {"magnification", "mag"})
+    if (const io::Variable* found = number_at(file, "", name)) {
+      guess.found.push_back(fmt::format("magnification: variable {}", found->name));
+      return text + fmt::format("magnification = {{ variable = \"{}\" }}\n", found->name);
+    }
+  guess.missing.push_back("magnification");
+  return text + "# magnification =   # MISSING: camera pixel / pixel on the sample\n";
+}
+
 std::optional<Found> from_variables(const io::VariableFile& file, const Key& key) {
   for (const char* const name : key.variables)
     for (const io::Variable& variable : file.variables()) {
       if (!is_number(variable) || last_name(variable.name) != name) continue;
-      const double value = file.read(variable.name).values.front().real();
+      const double value = value_of(file, variable);
       double scale = 1;
       for (const Unit& unit : key.units)
         if (value != 0 && std::abs(value) < unit.below) {
@@ -197,6 +244,26 @@ Index count_of(const io::Variable& images, bool stack) {
   return stack ? shape[0] : shape[2];
 }
 
+// The line of one key; two for the pixels of a detector.
+std::string key_lines(const io::VariableFile& file, const io::TiffNotes& notes, const Key& key,
+                      SetupGuess& guess) {
+  const std::string name = key.name;
+  auto found = from_variables(file, key);
+  if (!found && name == "wavelength_nm") found = wavelength_from_energy(file);
+  if (!found) found = from_tiff(notes, name);
+  if (found) {
+    guess.found.push_back(fmt::format("{}: {}", name, found->source));
+    return fmt::format("{} = {}  # {}, from {}\n", name, found->value, key.what, found->source);
+  }
+  if (name == "sample_pixel_um")
+    for (const char* const pixel : {"x_pixel_size", "camera_pixel", "camera_pixel_size"})
+      if (const io::Variable* variable = number_at(file, "", pixel))
+        return camera_lines(file, *variable, guess);
+  if (!key.required) return fmt::format("# {} = 0  # {}\n", name, key.what);
+  guess.missing.push_back(name);
+  return fmt::format("# {} =   # MISSING: {}\n", name, key.what);
+}
+
 }  // namespace
 
 SetupGuess guess_setup(const PtychographyInput& input, const Session& session) {
@@ -213,25 +280,18 @@ SetupGuess guess_setup(const PtychographyInput& input, const Session& session) {
       "# Setup of {}, guessed from its files. Lines with CHECK or MISSING "
       "need a look.\n\n[optics]\n",
       input.data);
-  for (const Key& key : keys()) {
-    auto found = from_variables(file, key);
-    if (!found) found = from_tiff(notes, key.name);
-    if (found) {
-      text +=
-          fmt::format("{} = {}  # {}, from {}\n", key.name, found->value, key.what, found->source);
-      guess.found.push_back(fmt::format("{}: {}", key.name, found->source));
-    } else if (key.required) {
-      text += fmt::format("# {} =   # MISSING: {}\n", key.name, key.what);
-      guess.missing.push_back(key.name);
-    } else {
-      text += fmt::format("# {} = 0  # {}\n", key.name, key.what);
-    }
-  }
+  for (const Key& key : keys()) text += key_lines(file, notes, key, guess);
+  if (const io::Variable* distance = number_at(file, "detector", "distance"))
+    text += fmt::format("# {} says {:g}: the detector's distance, not that of the LEDs\n",
+                        distance->name, value_of(file, *distance));
   const bool stack = images.name == "images" && file.variables().size() == 1;
   text += "\n[leds]\n" + led_lines(count_of(images, stack), guess);
   text += "\n[data]\n" + data_lines(images, stack);
   if (std::filesystem::exists(guess.path) && !session.options().force)
-    throw OptionError("guess", guess.path + " is there already; the option force replaces it");
+    throw OptionError(
+        "guess",
+        guess.path +
+            " is there already: name another file with --setup, or overwrite it with --force");
   io::write_atomically(guess.path, text);
   return guess;
 }

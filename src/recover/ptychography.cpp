@@ -14,6 +14,7 @@
 #include "recover/solver/recorder.hpp"
 #include "recover/solver/saver.hpp"
 #include "recover/solver/state_archive.hpp"
+#include "recover/wave_phase.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/recover/phase.hpp"
 #include "udv/recover/solver/projected_gradient.hpp"
@@ -62,6 +63,7 @@ enum class Part {
   kAll,
   kPupil,
   kImage,
+  kDenoise,
   kGains,
   kShrink,
   kEnd
@@ -105,7 +107,7 @@ std::string option_bytes(PtychographyOptions options, const PtychographyImages& 
   archive(options.refine_pupil, options.pupil_rounds, options.dark_gain, options.background,
           options.led_gains, options.dynamics, options.columns, options.dynamics_steps,
           options.seed, options.noise, dark_images, weights);
-  archive(start.pupil, start.exact, start.dark_gain);
+  archive(start.pupil, start.exact, start.dark_gain, start.curvature);
   return archive.take();
 }
 
@@ -132,6 +134,7 @@ class Imaging {
         amplitudes_(images.amplitudes),
         dark_(images.dark),
         options_(options),
+        curvature_(start.curvature),
         recorder_(options.record, hooks.observer),
         saver_(hooks, recorder_, [this](const RecorderState& s) { return to_bytes(s); }),
         weights_(images.weights) {
@@ -234,10 +237,14 @@ class Imaging {
       case Part::kAll:
         model_noise();
         if (bright_.size() < all_.size()) fit_image(all_, state_.best, kAllOuter);
-        state_.part = Part::kPupil;
+        state_.part = Part::kDenoise;
         break;
       case Part::kPupil:
         refine_pupil();
+        break;
+      case Part::kDenoise:
+        shrink_spectrum();
+        state_.part = Part::kPupil;
         break;
       case Part::kGains:
         update_led_gains();
@@ -245,13 +252,13 @@ class Imaging {
         state_.part = Part::kShrink;
         break;
       case Part::kShrink:
-        if (state_.noise_slope > 0) shrink_spectrum();
+        shrink_spectrum();
         state_.part = Part::kEnd;
         break;
       default:
         fit_image(all_, state_.best, kRoundOuter);
         ++state_.round;
-        state_.part = Part::kPupil;
+        state_.part = Part::kDenoise;
     }
     saver_.end_part();
   }
@@ -271,7 +278,14 @@ class Imaging {
     return gains;
   }
 
-  // Light at frequency 0 alone, as bright as the brightest image.
+  // The phase of the light.
+  void bend(Vector<Complex>& image) const {
+    if (curvature_ != 0)
+      detail::bend_wave(image.data(), op_.image_rows(), op_.image_cols(), curvature_);
+  }
+
+  // A clear sample, as bright as the brightest image: light at frequency 0 alone, where the light
+  // is a plane wave.
   Vector<Complex> flat() const {
     double brightest = 0;
     for (Index l = 0; l < op_.images(); ++l)
@@ -279,7 +293,10 @@ class Imaging {
     Vector<Complex> x = Vector<Complex>::Zero(op_.rows());
     const Index middle = op_.image_rows() / 2 * op_.image_cols() + op_.image_cols() / 2;
     x(middle) = static_cast<float>(std::sqrt(brightest * static_cast<double>(op_.pixels())));
-    return x;
+    if (curvature_ == 0) return x;
+    Vector<Complex> image = op_.to_image(x);
+    bend(image);
+    return op_.from_image(image);
   }
 
   void start_dynamics() {
@@ -319,7 +336,9 @@ class Imaging {
 
   // The modulus of the image, with phase zero: undoes the phase vortices of a random start.
   Vector<Complex> without_phase(const Vector<Complex>& x) const {
-    return op_.from_image(op_.to_image(x).cwiseAbs().cast<Complex>());
+    Vector<Complex> image = op_.to_image(x).cwiseAbs().cast<Complex>();
+    bend(image);
+    return op_.from_image(image);
   }
 
   // LEDs stand between the samples of the spectrum, unless bright images say clearly that they
@@ -479,7 +498,9 @@ class Imaging {
     lift_amplitudes();
   }
 
+  // Noise in the image would go into pupil and gains, so it is shrunk before they are fitted, too.
   void shrink_spectrum() {
+    if (!(state_.noise_slope > 0)) return;
     const auto op = operator_of(all_);
     const Vector<float> shrinkage =
         shrinkage_of(*op, state_.best, targets_of(all_).weights, state_.noise_slope / 4);
@@ -510,6 +531,7 @@ class Imaging {
   const Vector<float>& amplitudes_;
   const std::vector<bool>& dark_;
   const PtychographyOptions& options_;
+  double curvature_;
   Recorder recorder_;
   Saver saver_;
   Vector<float> weights_, lifted_;

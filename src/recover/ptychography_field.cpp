@@ -13,13 +13,15 @@
 #include "core/save_clock.hpp"
 #include "recover/ptychography_numbered.hpp"
 #include "recover/solver/state_archive.hpp"
+#include "recover/wave_phase.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
 
 template <typename Archive>
 void fields(Archive& archive, TileRecovery& t) {
-  archive(t.done, t.image, t.pupil.pupil, t.pupil.exact, t.pupil.dark_gain, t.gains, t.backgrounds);
+  archive(t.done, t.image, t.pupil.pupil, t.pupil.exact, t.pupil.dark_gain, t.pupil.curvature);
+  archive(t.gains, t.backgrounds);
   archive(t.error_square, t.data_square, t.held_square, t.held_scaled, t.held_data);
   archive(t.iterations, t.by_itself, t.warnings);
 }
@@ -31,9 +33,11 @@ using Operator = PtychographyOperator<Complex>;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kStateKind = "ptychography field complex64";
-constexpr double kEdge = 6;         // pixels over which the weight of a tile rises from its edge
-constexpr Index kCut = 4;           // pixels at the edge of a tile that are not joined
-constexpr double kMuchWorse = 1.5;  // times the residual of the neighbour: start afresh
+constexpr double kEdge = 6;  // pixels over which the weight of a tile rises from its edge
+constexpr Index kCut = 4;    // pixels at the edge of a tile that are not joined
+// A tile is repeated by itself where its residual is so many times that of its neighbour, and not
+// small.
+constexpr double kMuchWorse = 1.5, kGoodFit = 0.05;
 
 struct FieldState {
   std::uint64_t fingerprint = 0;
@@ -247,13 +251,16 @@ class FieldSolver {
     PtychographyData data = data_of(field_, found_.grid.tiles[static_cast<size_t>(t)]);
     soften_edges(data);
     const Index parent = found_.grid.parent(t);
-    if (parent < 0) return recover_from(t, data, {}, true);
+    PtychographyStart clear;
+    clear.curvature = wave_curvature(data.optics);
+    if (parent < 0) return recover_from(t, data, clear, true);
     const TileRecovery& neighbour = tile(parent);
     TileRecovery found = recover_from(t, data, neighbour.pupil, false);
     const auto residual = [](const TileRecovery& r) { return r.error_square / r.data_square; };
-    if (!found.done || residual(found) <= kMuchWorse * kMuchWorse * residual(neighbour))
+    if (!found.done || residual(found) <= std::max(kMuchWorse * kMuchWorse * residual(neighbour),
+                                                   kGoodFit * kGoodFit))
       return found;
-    TileRecovery afresh = recover_from(t, data, {}, true);
+    TileRecovery afresh = recover_from(t, data, clear, true);
     if (!afresh.done) return afresh;
     afresh.iterations += found.iterations;
     return residual(afresh) < residual(found) ? afresh : found;
@@ -264,7 +271,7 @@ class FieldSolver {
     PtychographyOptions options = options_.image;
     options.examine = false;
     options.record = Recording::kNone;
-    options.dynamics = options.dynamics && by_itself;
+    options.dynamics = options.dynamics && t == found_.grid.middle();
     Hooks hooks;
     hooks.observer = [this](const IterationRecord& record) { return observe(record); };
     const PtychographySplit split = split_images(data, options_.held_out, options.seed);
@@ -296,7 +303,8 @@ class FieldSolver {
     const Vector<Complex> image = op->to_image(found.x);
     recovered.image =
         Eigen::Map<const RowMatrix<Complex>>(image.data(), op->image_rows(), op->image_cols());
-    recovered.pupil = {found.pupil, found.exact, found.dark_gain};
+    detail::bend_wave(recovered.image.data(), op->image_rows(), op->image_cols(), -start.curvature);
+    recovered.pupil = {found.pupil, found.exact, found.dark_gain, start.curvature};
     take_gains(data, split, found, recovered);
   }
 
@@ -356,6 +364,13 @@ Optics optics_at(Optics optics, double x_m, double y_m) {
   optics.x_offset_mm -= x * std::cos(angle) + y * std::sin(angle);
   optics.y_offset_mm -= -x * std::sin(angle) + y * std::cos(angle);
   return optics;
+}
+
+double wave_curvature(const Optics& optics) {
+  const double pixel = optics.pixel_m / optics.upsampling;
+  const double distance =
+      1e-3 * (optics.led_distance_mm + optics.slide_thickness_mm / optics.slide_index);
+  return 2 * std::numbers::pi * pixel * pixel / (optics.wavelength_m * distance);
 }
 
 PtychographyData data_of(const PtychographyField& field, const Tile& tile) {

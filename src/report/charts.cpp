@@ -256,6 +256,24 @@ std::string left_out_text(const Json& run) {
   return text;
 }
 
+// Points about which the phase turns are errors, and a bowl over the whole picture is one of the
+// light, not of the sample.
+std::string phase_text(const RunView& run) {
+  constexpr double kVisible = 0.3;  // radians from the middle to a corner
+  std::string text;
+  if (const auto vortices = run.number("vortices"))
+    text += *vortices == 0
+                ? "The phase has no vortices"
+                : fmt::format("The phase has {:.0f} vort{} (points about which it turns)",
+                              *vortices, *vortices == 1 ? "ex" : "ices");
+  if (const auto bowl = run.number("phase_bowl"))
+    text += std::abs(*bowl) < kVisible
+                ? fmt::format("{} no bowl", text.empty() ? "The phase has" : " and")
+                : fmt::format("{} a bowl of {:.1f} radians from the middle to the corners",
+                              text.empty() ? "The phase has" : " and", *bowl);
+  return text.empty() ? text : text + ". ";
+}
+
 // What came out, in words.
 std::string microscope_text(const RunView& run) {
   std::string text;
@@ -269,9 +287,7 @@ std::string microscope_text(const RunView& run) {
     text += fmt::format("Images in use are met to {:.1f} %. ", 100 * *used);
   if (const auto tiles = run.number("tiles"))
     text += fmt::format("The field was recovered in {:.0f} tiles. ", *tiles);
-  if (const auto vortices = run.number("vortices"); vortices && *vortices > 0)
-    text += fmt::format("The phase has {:.0f} point{} about which it turns. ", *vortices,
-                        *vortices == 1 ? "" : "s");
+  text += phase_text(run);
   return text + left_out_text(run.run);
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // udv ptycho on a made-up microscope; its data are written as .mat, .npz and HDF5.
 #include <matio.h>
+#include <tiffio.h>
 
 #include <cmath>
+#include <csignal>
+#include <thread>
 
 #include "cli/support.hpp"
 #include "support/real_data.hpp"
@@ -23,7 +26,8 @@ const char* const kSetup =
     "[leds]\norder = \"spiral\"\n[data]\nvariable = \"images\"\nkind = \"intensity\"\n";
 
 // Intensities of a sample with a dark square and a bump of phase, rows x cols x images.
-std::vector<double> images() {
+std::vector<double> images(Index low = kLow) {
+  const Index high = 2 * low;
   Optics optics;
   optics.wavelength_m = kWavelength;
   optics.numerical_aperture = kNa;
@@ -31,21 +35,21 @@ std::vector<double> images() {
   optics.led_pitch_mm = 4;
   optics.led_distance_mm = 90;
   const auto lights = illuminations(optics, spiral_order(kImages));
-  const PtychographyOperator<Complex> op(kHigh, kHigh, spectrum_windows(optics, kLow, kLow, lights),
-                                         pupil(optics, kLow, kLow));
-  Vector<Complex> image(kHigh * kHigh);
-  for (Index r = 0; r < kHigh; ++r)
-    for (Index c = 0; c < kHigh; ++c) {
+  const PtychographyOperator<Complex> op(high, high, spectrum_windows(optics, low, low, lights),
+                                         pupil(optics, low, low));
+  Vector<Complex> image(high * high);
+  for (Index r = 0; r < high; ++r)
+    for (Index c = 0; c < high; ++c) {
       const bool square = r > 10 && r < 25 && c > 30 && c < 50;
       const double bump = std::exp(-(std::pow(r - 40.0, 2) + std::pow(c - 20.0, 2)) / 60.0);
-      image(r * kHigh + c) = std::polar(square ? 0.4f : 1.0f, float(bump));
+      image(r * high + c) = std::polar(square ? 0.4f : 1.0f, float(bump));
     }
   RowMatrix<Complex> fields;
   op.project(RowMatrix<Complex>(op.from_image(image)), fields);
   std::vector<double> values(static_cast<size_t>(fields.size()));
   for (Index l = 0; l < kImages; ++l)
-    for (Index i = 0; i < kLow * kLow; ++i)
-      values[static_cast<size_t>(i * kImages + l)] = std::norm(fields(l * kLow * kLow + i, 0));
+    for (Index i = 0; i < low * low; ++i)
+      values[static_cast<size_t>(i * kImages + l)] = std::norm(fields(l * low * low + i, 0));
   return values;
 }
 
@@ -242,6 +246,75 @@ TEST(Ptycho, PlacesInMillimetresOrApertureOfAFileAreAnOrderToo) {
   EXPECT_EQ(lab.cli.text("out/windows.npy"), spiral);
 }
 
+TEST(Ptycho, PlacesAsNumericalAperturesAreAnOrderToo) {
+  const Lab lab;
+  ASSERT_EQ(lab.run("--candidates flat --calibrate off").code, 0);
+  const std::string spiral = lab.cli.text("out/windows.npy");
+  std::string apertures = "na_x,na_y\n";
+  for (const GridPoint& led : spiral_order(kImages)) {
+    const double radius = 4 * std::hypot(led.x, led.y), angle = std::atan2(led.y, led.x);
+    const double na = std::sin(std::atan2(radius, 90.0));
+    apertures +=
+        std::to_string(na * std::cos(angle)) + "," + std::to_string(na * std::sin(angle)) + "\n";
+  }
+  lab.cli.write("leds.csv", apertures);
+  std::string setup = kSetup;
+  setup.replace(setup.find("order = \"spiral\""), 16, "file = \"leds.csv\"");
+  setup.replace(setup.find("led_pitch_mm = 4\n"), 17, "");
+  setup.replace(setup.find("led_distance_mm = 90\n"), 21, "");
+  lab.cli.write("setup.toml", setup);
+  const Outcome outcome = lab.run("--candidates flat --calibrate off");
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(lab.cli.text("out/windows.npy"), spiral);
+}
+
+// What is known of a photon and a detector, where CXI files have it.
+TEST(Ptycho, GuessesASetupFromTheNamesOfCxiFiles) {
+  const Lab lab;
+  io::write_npz(lab.cli.path("data.npz"),
+                {{"entry_1/data_1/data", {{kLow, kLow, kImages}, lab.values}},
+                 {"entry_1/instrument_1/source_1/energy", {{}, {3.7339e-19}}},
+                 {"entry_1/instrument_1/detector_1/distance", {{}, {0.2}}},
+                 {"entry_1/instrument_1/detector_1/x_pixel_size", {{}, {6.5e-6}}}});
+  const Outcome outcome = lab.cli.run("ptycho data.npz --guess");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  const std::string setup = lab.cli.text("data.toml");
+  EXPECT_NE(setup.find("wavelength_nm = 532.0"), std::string::npos) << setup;
+  EXPECT_NE(setup.find("x_pixel_size\", scale = 1e+06 }"), std::string::npos) << setup;
+  EXPECT_NE(setup.find("# magnification =   # MISSING"), std::string::npos) << setup;
+  EXPECT_NE(setup.find("the detector's distance, not that of the LEDs"), std::string::npos);
+  EXPECT_NE(setup.find("variable = \"entry_1/data_1/data\""), std::string::npos);
+  EXPECT_NE(lab.cli.run("ptycho data.npz --guess").err.find("--force"), std::string::npos);
+}
+
+TEST(Ptycho, GuessesASetupFromOmeXml) {
+  const Cli cli;
+  TIFF* const file = TIFFOpen(cli.path("stack.ome.tif").c_str(), "w");
+  const std::vector<std::uint16_t> line(8, 5);
+  for (int page = 0; page < 9; ++page) {
+    if (page == 0)
+      TIFFSetField(file, TIFFTAG_IMAGEDESCRIPTION,
+                   "<OME><Objective LensNA=\"0.1\"/><Pixels PhysicalSizeX=\"1845\" "
+                   "PhysicalSizeXUnit=\"nm\"><Channel EmissionWavelength=\"532\"/></Pixels></OME>");
+    TIFFSetField(file, TIFFTAG_IMAGEWIDTH, 8);
+    TIFFSetField(file, TIFFTAG_IMAGELENGTH, 8);
+    TIFFSetField(file, TIFFTAG_BITSPERSAMPLE, 16);
+    TIFFSetField(file, TIFFTAG_SAMPLESPERPIXEL, 1);
+    TIFFSetField(file, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    for (std::uint32_t r = 0; r < 8; ++r)
+      TIFFWriteScanline(file, const_cast<std::uint16_t*>(line.data()), r, 0);
+    TIFFWriteDirectory(file);
+  }
+  TIFFClose(file);
+  const Outcome outcome = cli.run("ptycho stack.ome.tif --guess --setup setup.toml");
+  EXPECT_EQ(outcome.code, 0) << outcome;
+  const std::string setup = cli.text("setup.toml");
+  EXPECT_NE(setup.find("wavelength_nm = 532  "), std::string::npos) << setup;
+  EXPECT_NE(setup.find("na = 0.1  "), std::string::npos) << setup;
+  EXPECT_NE(setup.find("sample_pixel_um = 1.845  "), std::string::npos) << setup;
+  EXPECT_NE(setup.find("rows = 3\ncols = 3"), std::string::npos) << setup;
+}
+
 TEST(Ptycho, GuessesASetup) {
   const Lab lab;
   io::write_npz(lab.cli.path("data.npz"), {{"images", {{kLow, kLow, kImages}, lab.values}},
@@ -295,6 +368,54 @@ TEST(Ptycho, PredictsHeldOutImagesOfTheBloodSmear) {
                                   " --out out --quiet --holdout-leds 8 --candidates flat");
   EXPECT_EQ(outcome.code, 0) << outcome;
   EXPECT_LE(cli.run_json()["held_out_residual"], 0.105);
+}
+
+// 4 tiles; each of them starts with the pupil of one before it.
+struct TiledLab {
+  Cli cli;
+
+  TiledLab() {
+    cli.write("setup.toml", kSetup);
+    io::write_npz(cli.path("data.npz"), {{"images", {{56, 56, kImages}, images(56)}}});
+  }
+  Outcome run(const std::string& flags) const {
+    return cli.run(
+        "ptycho data.npz --setup setup.toml --quiet --tile 32 --candidates flat --calibrate off " +
+        flags);
+  }
+};
+
+TEST(Ptycho, ATiledRunThatWasStoppedEndsWithTheSameBytes) {
+  const TiledLab lab;
+  const Outcome whole = lab.run("--out whole");
+  ASSERT_EQ(whole.code, 0) << whole;
+  EXPECT_GE(lab.cli.run_json("whole")["tiles"], 4);
+  ASSERT_EQ(lab.run("--out cut --time-limit 1e-9").code, 4);
+  EXPECT_TRUE(lab.cli.exists("cut/checkpoint.bin"));
+  ASSERT_EQ(lab.run("--out cut --time-limit 0.3 --resume").code % 4, 0);
+  ASSERT_EQ(lab.run("--out cut --resume").code, 0);
+  for (const std::string name : {"x.npy", "pupil.npy", "phase.png"})
+    EXPECT_EQ(lab.cli.text("cut/" + name), lab.cli.text("whole/" + name)) << name;
+}
+
+// At a time limit there is an answer, after Ctrl-C a picture that a resumed run takes away.
+TEST(Ptycho, KeepsTheBestImageSoFar) {
+  const TiledLab lab;
+  const std::string words =
+      "ptycho data.npz --setup setup.toml --quiet --tile off --calibrate off --out ";
+  ASSERT_EQ(lab.cli.run(words + "limit --time-limit 0.2").code, 4);
+  EXPECT_TRUE(lab.cli.exists("limit/amplitude.png"));
+  EXPECT_TRUE(lab.cli.exists("limit/x.npy"));
+  EXPECT_LT(lab.cli.run_json("limit")["amplitude_residual"], 1);
+  const auto process = lab.cli.start(words + "out");
+  ASSERT_TRUE(process->catches(SIGINT));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process->send(SIGINT);
+  if (process->wait().code != 130) GTEST_SKIP() << "the run was faster";
+  EXPECT_TRUE(lab.cli.exists("out/so-far-amplitude.png"));
+  ASSERT_EQ(lab.cli.run(words + "out --resume").code, 0);
+  EXPECT_FALSE(lab.cli.exists("out/so-far-amplitude.png"));
+  EXPECT_TRUE(lab.cli.exists("out/amplitude.png"));
 }
 
 TEST(Ptycho, StoppedAgainAndAgainEndsWithTheSameBytes) {

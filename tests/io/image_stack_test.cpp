@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <tiffio.h>
 
+#include <fstream>
+
 #include "io/image_folder.hpp"
 #include "io/temporary_files.hpp"
 #include "udv/io/expansion.hpp"
@@ -96,6 +98,22 @@ TEST(ImageStack, OfAFolderMayNotUnpackToMoreThanTheLimit) {
   set_expansion_limit({});
   EXPECT_NE(error.find("unpack to more than 11"), error.npos) << error;
   EXPECT_EQ(VariableFile(folder / "images").read("images").values.size(), 12u);
+}
+
+// 2 GB without a byte on disk; the directory at its end is garbage, or leads to itself.
+TEST(ImageStack, ALargeFileWithABrokenDirectoryIsRefusedAtOnce) {
+  const TemporaryFolder folder;
+  const std::string to_the_end("II*\0\xF0\xFF\xFF\x7F", 8);
+  const auto refusal = [&](const std::string& directory) {
+    folder.write("large.tif", to_the_end);
+    std::filesystem::resize_file(folder / "large.tif", 0x7FFFFFF0);
+    std::ofstream(folder / "large.tif", std::ios::binary | std::ios::app) << directory;
+    return folder.error_of([&] { VariableFile(folder / "large.tif").read("images"); });
+  };
+  EXPECT_NE(refusal("").find("large.tif: "), std::string::npos);
+  EXPECT_NE(refusal(std::string(64, '\xFF')).find("large.tif: "), std::string::npos);
+  // No entries, and the next directory is this one.
+  EXPECT_NE(refusal(std::string("\0\0\xF0\xFF\xFF\x7F", 6)).find("large.tif: "), std::string::npos);
 }
 
 TEST(ImageStack, NamesWhatIsWrong) {

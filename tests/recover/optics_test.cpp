@@ -216,6 +216,24 @@ TEST(Pupil, RefusesWhatDoesNotFitTheWindow) {
   EXPECT_NE(error_of([&] { pupil(optics, 80, 80); }).find("radius 4.16165e-08"), std::string::npos);
 }
 
+// The frequencies of a crop are the same, their number is not.
+TEST(Pupil, OfWholeImagesIsResampledForACrop) {
+  Optics optics = centred();
+  optics.defocus_m = 5e-5;
+  const auto cropped = cut_at_na(resampled_pupil(pupil(optics, 128, 160), 64, 80), optics);
+  const auto expected = pupil(optics, 64, 80);
+  EXPECT_EQ((cropped.array() != 0.0).count(), (expected.array() != 0.0).count());
+  double worst = 0;
+  for (Index i = 0; i < expected.size(); ++i)
+    if (expected.data()[i] != 0.0)
+      worst = std::max(worst, std::abs(std::arg(cropped.data()[i] / expected.data()[i])));
+  // Every second sample of the larger one is a sample of the smaller one, but for those that are
+  // filled in at the rim.
+  EXPECT_LE(worst, 0.3);
+  EXPECT_NEAR(std::abs(cropped(32, 40) - expected(32, 40)), 0, 1e-9);
+  EXPECT_EQ(resampled_pupil(expected, 64, 80), expected);
+}
+
 TEST(Coverage, CountsTheSharedPartOfTheDiscs) {
   const auto lights = illuminations(centred(), {{0, 0}, {2, 0}, {-2, 0}, {0, 0}});
   const auto windows = spectrum_windows(centred(), 80, 80, lights);

@@ -210,6 +210,7 @@ Capture simulate_capture(const CaptureFaults& faults, std::uint64_t seed) {
   const Operator middle(kHigh, kHigh, {{(kHigh - kCaptureSize) / 2, (kHigh - kCaptureSize) / 2}},
                         aberrated_pupil(made.truth, 0, 0, 0));
   made.spectrum = middle.from_image(sample_image(seed, kHigh, 60));
+  made.pupil = aberrated_pupil(made.truth, faults.aberration, 0, 0);
   std::vector<Vector<double>> images;
   for (const Illumination& light : lights)
     images.push_back(expose(made.spectrum, made.truth, faults.aberration, light));

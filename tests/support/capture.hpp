@@ -35,7 +35,8 @@ struct Capture {
   std::vector<GridPoint> leds;  ///< as the setup has them
   /// Centred spectrum of the sample, as PtychographyOperator has it.
   Vector<std::complex<float>> spectrum;
-  std::vector<Index> bad_pixels;  ///< hot and dead ones
+  RowMatrix<std::complex<double>> pupil;  ///< of the objective, with its aberrations
+  std::vector<Index> bad_pixels;          ///< hot and dead ones
 };
 
 inline constexpr Index kCaptureSize = 64;

@@ -74,18 +74,21 @@ struct PtychographyResult : BasicRecovery<std::complex<float>> {
   std::string winner;
 };
 
-/// What is known before a recovery, from a neighbouring part of the same capture.
+/// What is known before a recovery, from a neighbouring part of the same capture or the optics.
 struct PtychographyStart {
   RowMatrix<std::complex<double>> pupil;  ///< empty: nothing is known
   bool exact = false;                     ///< as PtychographyResult has it
   double dark_gain = 1;
+  /// wave_curvature() of light that the sample was lit by: flat starts have this phase, since
+  /// images hardly tell slow phases. The sample that is found has it, too.
+  double curvature = 0;
 };
 
 /// Recovers the sample from amplitudes a of images: Levenberg-Marquardt on
 /// sum w (sqrt(g_l^2 |psi|^2 + b_l + c) - sqrt(a^2 + c))^2, where c makes the noise equal. Each
 /// start is fitted to the bright-field images, the lowest objective wins; then all images with
 /// backgrounds b_l of dark ones; then the pupil, the gains and the image in turn. Dark-field: the
-/// light of the LED itself is outside of the pupil. In the end samples of the spectrum are shrunk
+/// light of the LED itself is outside of the pupil. From then on samples of the spectrum are shrunk
 /// by what noise and signal are on rings of it. Throws InvalidArgument where `hooks.resume` is not
 /// a state of the same problem and options.
 UDV_EXPORT PtychographyResult recover_image(const PtychographyImages& images,

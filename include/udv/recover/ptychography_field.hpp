@@ -41,6 +41,11 @@ UDV_EXPORT PtychographyField read_ptychography_field(const std::filesystem::path
 /// of the field: the LEDs are moved the other way.
 UDV_EXPORT Optics optics_at(Optics optics, double x_m, double y_m);
 
+/// The light of an LED is a spherical wave: over a field of view it has the phase c / 2 |r|^2 about
+/// its middle, beside a tilt, r in pixels of the recovered image. Returns c = 2 pi pixel^2 /
+/// (wavelength (H + t / n)), for small angles.
+UDV_EXPORT double wave_curvature(const Optics& optics);
+
 /// The same data set without tiles, checked as by ptychography_data().
 UDV_EXPORT PtychographyData data_of(const PtychographyField& field);
 /// That of one tile, with the LEDs as it sees them.
