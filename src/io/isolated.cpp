@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -97,7 +98,8 @@ double address_space() {
 void set_limit(int what, double value) {
   rlimit limit{};
   ::getrlimit(static_cast<__rlimit_resource>(what), &limit);
-  const auto wanted = static_cast<rlim_t>(value);
+  constexpr double kLargest = 0x1p62;  // a file may announce more than a number can hold
+  const auto wanted = static_cast<rlim_t>(std::min(value, kLargest));
   if (limit.rlim_cur == RLIM_INFINITY || wanted < limit.rlim_cur) limit.rlim_cur = wanted;
   ::setrlimit(static_cast<__rlimit_resource>(what), &limit);
 }
