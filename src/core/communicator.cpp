@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/require.hpp"
+
 namespace udv {
 namespace {
 
@@ -68,6 +70,13 @@ std::vector<std::string> gathered(const std::string& text) {
   for (Index r = 0; r < ranks; ++r)
     texts.push_back(joined.substr(at(bounds[at(r)]), at(sizes[at(r)])));
   return texts;
+}
+
+void require_alike(const std::string& name, const std::string& seen, const std::string& expected) {
+  const auto all = gathered(seen);
+  for (std::size_t r = 1; r < all.size(); ++r)
+    require<IoError>(all[r] == all[0], name, ": rank 0 sees ", all[0], ", rank ", r, " sees ",
+                     all[r], ": ", expected, " expected");
 }
 
 Index LineShares::begin() const {

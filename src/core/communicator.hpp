@@ -65,6 +65,10 @@ UDV_EXPORT std::string from_root(std::string text);
 /// One text from each rank, known to all.
 UDV_EXPORT std::vector<std::string> gathered(const std::string& text);
 
+/// Throws IoError where ranks see different things under one name: "`name`: rank 0 sees ...".
+UDV_EXPORT void require_alike(const std::string& name, const std::string& seen,
+                              const std::string& expected);
+
 /// Who computes which of some lines: rank r those from bounds[r] to bounds[r + 1].
 struct UDV_EXPORT LineShares {
   std::vector<Index> bounds;  ///< empty: every rank computes all lines

@@ -96,15 +96,6 @@ std::optional<EntriesFile> read_head(const std::string& name, const std::string&
   }
 }
 
-// Ranks on different disks must see one file. A checksum of all of it would need each rank to read
-// all of it; sizes and samples tell files apart that are not copies of each other.
-void check_same_file(const std::string& name, const std::string& what, const std::string& own) {
-  const auto all = gathered(own);
-  for (std::size_t r = 1; r < all.size(); ++r)
-    require<IoError>(all[r] == all[0], name, ": rank 0 sees ", what, all[0], ", rank ", r, " sees ",
-                     what, all[r], ": the same file expected");
-}
-
 // Base and sizes as all parts together have them; false where the whole file has to be looked at.
 bool settle_sizes(const EntriesOptions& options, EntriesFile& file) {
   Entries& entries = file.entries;
@@ -135,10 +126,12 @@ std::optional<EntriesFile> read_shared_entries(const std::filesystem::path& path
   if (!there || !is_plain_text(path) || !are_plain(options)) return std::nullopt;
   const detail::PartedText whole(path);
   const std::int64_t size = whole.size();
-  check_same_file(path.string(), "a size in bytes of ", std::to_string(size));
+  // Ranks on different disks must see one file. A checksum of all of it would need each rank to
+  // read all of it; sizes and samples tell files apart that are not copies of each other.
+  require_alike(path.string(), message(size, " bytes"), "the same file");
   if (size < smallest_shared_file()) return std::nullopt;
   const std::string name = path.string();
-  check_same_file(name, "a checksum of ", std::to_string(whole.sampled_checksum()));
+  require_alike(name, message("a checksum of ", whole.sampled_checksum()), "the same file");
   std::string head = whole.head(kHead);
   head.resize(head.rfind('\n') == head.npos ? 0 : head.rfind('\n') + 1);
   const auto first = read_head(name, head, options);

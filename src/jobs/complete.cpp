@@ -185,11 +185,10 @@ void check_alike(const CompleteTask& task) {
   add(entries.col);
   add(entries.value);
   add(entries.weight);
-  const auto all = gathered(message(entries.size(), " entries of a ", entries.rows, " x ",
-                                    entries.cols, " matrix with checksum ", hash));
-  for (std::size_t r = 1; r < all.size(); ++r)
-    require<IoError>(all[r] == all[0], task.name(), ": rank 0 sees ", all[0], ", rank ", r,
-                     " sees ", all[r], ": the same data expected");
+  require_alike(task.name(),
+                message(entries.size(), " entries of a ", entries.rows, " x ", entries.cols,
+                        " matrix with checksum ", hash),
+                "the same data");
 }
 
 // What follows a solve for the ranks that neither print nor write.
