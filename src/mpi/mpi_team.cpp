@@ -21,7 +21,6 @@ namespace {
 constexpr Index kMostBytes = Index{1} << 30;  // of one message: MPI counts with 32 bits
 constexpr double kAwake = 2;                  // seconds that a rank waits without sleeping
 constexpr Index kStage = Index{2} << 20;      // bytes of a rank in memory that all of them see
-constexpr Index kStaged = Index{1} << 18;     // bytes below which messages are faster
 
 Index number_of(const char* variable, Index otherwise) {
   const char* const text = std::getenv(variable);
@@ -53,9 +52,7 @@ class MpiTeam final : public Team {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     smallest_work_ = number_of("UDV_MPI_SMALLEST_WORK", smallest_work_);
-    const Index stage = number_of("UDV_MPI_STAGE", kStage);  // 0: messages alone
-    smallest_staged_ = std::min(stage, kStaged);
-    stage_ = std::make_unique<NodeStage>(stage);
+    stage_ = std::make_unique<NodeStage>(number_of("UDV_MPI_STAGE", kStage));  // 0: messages alone
   }
 
   int rank() const override { return rank_; }
@@ -64,7 +61,7 @@ class MpiTeam final : public Team {
 
   void all_gather(void* data, const std::vector<Index>& bounds) override {
     auto* const bytes = static_cast<char*>(data);
-    if (stage_->usable() && bounds.back() >= smallest_staged_)
+    if (stage_->takes(bounds.back()))
       return stage_->all_gather(bytes, bounds, [this] { barrier(timeout_); });
     if (bounds.back() <= kMostBytes) {
       const std::vector<int> counts = counts_of(bounds), starts = starts_of(bounds);
@@ -167,7 +164,7 @@ class MpiTeam final : public Team {
 
   int rank_ = 0, size_ = 1;
   double timeout_;
-  Index smallest_work_ = 1 << 20, smallest_staged_ = kStaged;
+  Index smallest_work_ = 1 << 20;
   std::unique_ptr<NodeStage> stage_;
 };
 

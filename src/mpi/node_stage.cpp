@@ -2,6 +2,7 @@
 #include "mpi/node_stage.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace udv {
@@ -17,18 +18,19 @@ bool all_on_one_machine() {
   return here == all;
 }
 
-bool holds_for_all(bool own) {
-  int value = own ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  return value == 1;
+Index least_of_all(Index own) {
+  static_assert(sizeof(Index) == sizeof(std::int64_t));
+  MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+  return own;
 }
 
 }  // namespace
 
-NodeStage::NodeStage(Index bytes_per_rank) : piece_(bytes_per_rank / 2) {
+NodeStage::NodeStage(Index bytes_per_rank)
+    : piece_(least_of_all(all_on_one_machine() ? bytes_per_rank / 2 : 0)) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  if (piece_ == 0 || !holds_for_all(all_on_one_machine())) return;
+  if (piece_ <= 0) return;
   MPI_Errhandler before;
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -36,7 +38,7 @@ NodeStage::NodeStage(Index bytes_per_rank) : piece_(bytes_per_rank / 2) {
   const int status = MPI_Win_allocate_shared(static_cast<MPI_Aint>(2 * piece_), 1, MPI_INFO_NULL,
                                              MPI_COMM_WORLD, &own, &window_);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
-  if (!holds_for_all(status == MPI_SUCCESS)) {
+  if (least_of_all(status == MPI_SUCCESS ? 1 : 0) == 0) {
     window_ = MPI_WIN_NULL;
     return;
   }
@@ -48,6 +50,11 @@ NodeStage::NodeStage(Index bytes_per_rank) : piece_(bytes_per_rank / 2) {
     slots_.push_back(start);
   }
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+}
+
+bool NodeStage::takes(Index bytes) const {
+  constexpr Index kWorthIt = Index{1} << 18;
+  return usable() && bytes >= std::min(2 * piece_, kWorthIt);
 }
 
 void NodeStage::free() {
