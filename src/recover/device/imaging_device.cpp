@@ -145,15 +145,20 @@ void ImagingProducts<Scalar>::project(const ConstRows<Scalar>& U, RowMatrix<Scal
 }
 
 template <typename Scalar>
+void ImagingProducts<Scalar>::sum_windows(Array<Real>& fields, Rows<Scalar> out) const {
+  Lines<Real> sums;
+  images_.back_project(fields, sums);
+  RowMatrix<Scalar> host;
+  download(sums, host);
+  out = host;
+}
+
+template <typename Scalar>
 void ImagingProducts<Scalar>::back_project(const RowMatrix<Scalar>& fields,
                                            Rows<Scalar> out) const {
   const Matrix<Scalar> by_columns = fields;
   Array<Real> away(reals_of(by_columns.data()), 2 * fields.size());
-  Lines<Real> sums;
-  images_.back_project(away, sums);
-  RowMatrix<Scalar> host;
-  download(sums, host);
-  out = host;
+  sum_windows(away, out);
 }
 
 template <typename Scalar>
@@ -182,11 +187,7 @@ void ImagingProducts<Scalar>::adjoint_times(const Reals<Scalar>& z, const ConstR
   images_.project(uploaded<Scalar>(V), fields);
   const Array<Real> weights(z.data(), z.size());
   kernels<Real>().scale_fields(weights.data(), z.size(), V.cols(), fields.data());
-  Lines<Real> sums;
-  images_.back_project(fields, sums);
-  RowMatrix<Scalar> host;
-  download(sums, host);
-  out = host;
+  sum_windows(fields, out);
 }
 
 template <typename Scalar>
@@ -203,13 +204,9 @@ void ImagingProducts<Scalar>::residual_products(const ConstRows<Scalar>& U, cons
   images_.project(uploaded<Scalar>(U), fields);
   kernels<Real>().intensity(fields.data(), b.size(), U.cols(), weights.data(), data.data(), true,
                             residual.data(), nullptr);
-  Lines<Real> sums;
-  images_.back_project(fields, sums);
+  sum_windows(fields, out);
   z.resize(b.size());
   residual.download(z.data());
-  RowMatrix<Scalar> host;
-  download(sums, host);
-  out = host;
 }
 
 template <typename Scalar>

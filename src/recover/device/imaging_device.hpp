@@ -80,6 +80,9 @@ class ImagingProducts {
   Reals<Scalar> coverage(const Vector<double>& image_weights) const;
 
  private:
+  /// Back projection of fields on the device, which change; `out` is on the host.
+  void sum_windows(Array<Real>& fields, Rows<Scalar> out) const;
+
   const ImagingOnDevice<Real>& images_;
 };
 
