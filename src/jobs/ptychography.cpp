@@ -91,7 +91,9 @@ class PtychographyJob {
     problem_.op = split_.used.op;
     problem_.b = split_.used.amplitudes.cwiseAbs2();
     if (!automatic()) set_paper_defaults(options_.method, problem_.b.norm());
-    check_problem(problem_, options_.method);
+    RecoverOptions checked = options_.method;
+    if (automatic_) checked.max_rank = image_options(options_).columns;  // never more
+    check_problem(problem_, checked);
   }
 
   PtychographyJobResult run() {
