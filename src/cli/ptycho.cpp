@@ -16,7 +16,7 @@ SummaryLines summary_of(const jobs::PtychographyJobResult& result) {
   lines.emplace_back("amplitude residual", report::number(result.amplitude_residual));
   if (result.held_out_residual)
     lines.emplace_back("held-out residual", report::number(*result.held_out_residual));
-  lines.emplace_back("vortices of the phase", report::number(double(result.vortices)));
+  lines.emplace_back("vortices of the phase", report::number(static_cast<double>(result.vortices)));
   lines.emplace_back("bowl of the phase", report::number(result.phase_bowl) + " rad");
   return lines;
 }

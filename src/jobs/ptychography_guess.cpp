@@ -291,7 +291,7 @@ SetupGuess guess_setup(const PtychographyInput& input, const Session& session) {
     throw OptionError(
         "guess",
         guess.path +
-            " is there already: name another file with --setup, or overwrite it with --force");
+            " is there already: name another file (option setup) or replace it (option force)");
   io::write_atomically(guess.path, text);
   return guess;
 }
