@@ -74,8 +74,10 @@ std::size_t most_connections() {
   return files.rlim_cur > 2 * kOtherFiles ? files.rlim_cur - kOtherFiles : kOtherFiles;
 }
 
+}  // namespace
+
 /// A descriptor that is closed in the end.
-class Handle {
+class HttpServer::Handle {
  public:
   explicit Handle(int value = -1) : value_(value) {}
   ~Handle() { reset(); }
@@ -93,9 +95,9 @@ class Handle {
 
 // kClosing: the answer is out, what still comes is thrown away. A connection that is closed before
 // that may lose its answer.
-enum class Phase { kReading, kSending, kFollowing, kClosing, kOver };
+enum class HttpServer::Phase { kReading, kSending, kFollowing, kClosing, kOver };
 
-struct Connection {
+struct HttpServer::Connection {
   explicit Connection(int socket) : socket(socket) {}
 
   Handle socket;
@@ -119,8 +121,6 @@ struct Connection {
     return phase == Phase::kSending || (phase == Phase::kFollowing && (shown || sent < out.size()));
   }
 };
-
-}  // namespace
 
 struct HttpServer::Parts {
   Handler handler;

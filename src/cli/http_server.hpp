@@ -43,6 +43,9 @@ class HttpServer {
   void serve(const std::function<bool()>& done);
 
  private:
+  class Handle;
+  enum class Phase;
+  struct Connection;
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

@@ -131,11 +131,12 @@ TEST_F(WatchCommand, FollowsARunFromItsStartToItsEnd) {
   const Cli other;
   const auto run =
       other.run_words({UDV_PROGRAM, "planted", "completion", "--polish", "off", "--step", "0.1",
-                       "--scale", "unit", "--method", "bm", "--max-iterations", "20000",
-                       "--threads", "1", "--out", cli_.path("run").string()});
+                       "--scale", "unit", "--method", "bm", "--max-iterations", "100000000",
+                       "--time-limit", "4", "--threads", "1", "--out", cli_.path("run").string()});
   EXPECT_TRUE(follows("iteration"));
   EXPECT_TRUE(follows("\"state\":\"running\""));
   EXPECT_TRUE(follows("event: end"));
+  EXPECT_EQ(run->wait().code, 4);  // the time limit: as long on every machine
 }
 
 TEST_F(WatchCommand, AsksForTheTokenAndSendsSecurityHeaders) {

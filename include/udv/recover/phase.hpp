@@ -31,7 +31,7 @@ struct UDV_EXPORT PhaseOptions {
   double size = 3;              ///< tr X against the ball after scaling
   Index max_iterations = 1024;  ///< of the dynamics, per restart
   int restarts = 5;
-  PhasePrior prior;
+  PhasePrior prior = {};
   double tolerance = 0;  ///< relative residual of the intensities that ends it; 0: by precision
   Recording record = Recording::kLog;
   std::uint64_t seed = 0;
