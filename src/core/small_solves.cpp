@@ -5,6 +5,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
+#include <limits>
 
 namespace udv {
 
@@ -32,6 +33,25 @@ Vector<double> square_solve(const Matrix<double>& A, const Vector<double>& b) {
 SymmetricEigen symmetric_eigen(const Matrix<double>& A) {
   const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(A);
   return {eigen.eigenvalues(), eigen.eigenvectors()};
+}
+
+Matrix<double> congruence(const Matrix<double>& A, const Matrix<double>& B) {
+  return A * B * A.transpose();
+}
+
+Matrix<double> small_product(const Matrix<double>& A, const Matrix<double>& B) {
+  return A * B;
+}
+
+Matrix<double> weighted_gram(const RowMatrix<double>& F, const Vector<double>& w) {
+  return F.transpose() * w.asDiagonal() * F;
+}
+
+Vector<double> weighted_least_squares(const RowMatrix<double>& F, const Vector<double>& w,
+                                      const Vector<double>& y) {
+  Matrix<double> G = weighted_gram(F, w);
+  G.diagonal().array() += 1e-13 * G.trace() + std::numeric_limits<double>::min();
+  return symmetric_solve(G, F.transpose() * w.cwiseProduct(y));
 }
 
 RowMatrix<double> orthonormal(const RowMatrix<double>& X) {

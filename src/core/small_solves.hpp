@@ -3,8 +3,8 @@
 
 #include "udv/core/types.hpp"
 
-/// Eigen's decompositions of small real matrices. Each takes a compiler seconds wherever it is
-/// used: they are compiled here, once.
+/// Eigen's decompositions and products of small real matrices. Each takes a compiler seconds
+/// wherever it is used: they are compiled here, once.
 namespace udv {
 
 /// A = L L^T. The upper triangle of L is zero.
@@ -30,6 +30,19 @@ struct SymmetricEigen {
   Matrix<double> Q;
 };
 SymmetricEigen symmetric_eigen(const Matrix<double>& A);
+
+/// A B A^T
+Matrix<double> congruence(const Matrix<double>& A, const Matrix<double>& B);
+
+/// A B
+Matrix<double> small_product(const Matrix<double>& A, const Matrix<double>& B);
+
+/// F^T diag(w) F
+Matrix<double> weighted_gram(const RowMatrix<double>& F, const Vector<double>& w);
+
+/// argmin_z sum_t w_t (F z - y)_t^2, with a ridge of rounding size.
+Vector<double> weighted_least_squares(const RowMatrix<double>& F, const Vector<double>& w,
+                                      const Vector<double>& y);
 
 /// An orthonormal basis of the columns of X, by Householder reflections.
 RowMatrix<double> orthonormal(const RowMatrix<double>& X);

@@ -289,9 +289,7 @@ SetupGuess guess_setup(const PtychographyInput& input, const Session& session) {
   text += "\n[data]\n" + data_lines(images, stack);
   if (std::filesystem::exists(guess.path) && !session.options().force)
     throw OptionError(
-        "guess",
-        guess.path +
-            " is there already: name another file (option setup) or replace it (option force)");
+        "guess", guess.path + " is there already: name another file (setup) or replace it (force)");
   io::write_atomically(guess.path, text);
   return guess;
 }

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "cli/training_data.hpp"
+#include "support/reference.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/safetensors.hpp"
 #include "udv/net/files/model_file.hpp"
@@ -215,7 +216,8 @@ TEST_F(PruneCommand, CutsByWhatTheLossLoses) {
     };
     const RowMatrix<float> up = matrix("w.up", 30);
     const RowMatrix<float> change = up * matrix("w.down", up.cols()) - W;
-    return (inputs * change.transpose()).norm() / (inputs * W.transpose()).norm();
+    return testing::product(inputs, change.transpose()).norm() /
+           testing::product(inputs, W.transpose()).norm();
   };
   EXPECT_GE(error_after("--rank 2"), 0.3);
   EXPECT_LE(error_after("--rank 2 --calibrate c.safetensors"), 0.05);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cli/support.hpp"
+#include "support/reference.hpp"
 #include "udv/core/version.hpp"
 
 namespace udv::cli {
@@ -97,10 +98,10 @@ TEST(RunJson, SpectrumHoldsTheSingularValuesOfX) {
   const Cli cli;
   complete_small(cli);
   const Factors found = read_factors(cli);
-  const RowMatrix<double> X = found.U * found.d.asDiagonal() * found.V.transpose();
+  const RowMatrix<double> X = testing::dense(found.U, found.d, found.V);
   const Json spectrum = cli.run_json()["spectrum"];
   ASSERT_EQ(spectrum.size(), 3u) << "one value past the rank";
-  const Matrix<double> gram = X.transpose() * X;
+  const Matrix<double> gram = testing::product(X.transpose(), X);
   double squares = 0;
   for (const double value : spectrum) squares += value * value;
   // Sums of 25 squares, each rounded: 100 eps is ample.

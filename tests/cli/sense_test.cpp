@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cli/support.hpp"
+#include "support/reference.hpp"
 #include "udv/core/random.hpp"
 
 namespace udv::cli {
@@ -21,7 +22,7 @@ Measured measured(Index n, Index p, Index q, bool symmetric) {
   Random random(11, 0);
   m.A.resize(n, p * q);
   random.fill_normal(m.A);
-  const RowMatrix<double> X = m.planted.U * m.planted.V.transpose();
+  const RowMatrix<double> X = testing::product(m.planted.U, m.planted.V.transpose());
   m.b = m.A * Eigen::Map<const Vector<double>>(X.data(), X.size());
   return m;
 }
@@ -74,7 +75,7 @@ TEST(Sense, RecoversAnIndefiniteMatrix) {
   const Cli cli;
   Measured m = measured(150, 10, 10, true);
   m.planted.V.col(1) *= -1;
-  const RowMatrix<double> X = m.planted.U * m.planted.V.transpose();
+  const RowMatrix<double> X = testing::product(m.planted.U, m.planted.V.transpose());
   m.b = m.A * Eigen::Map<const Vector<double>>(X.data(), X.size());
   write(cli, m, {150, 10, 10});
   expect_recovered(cli, sense(cli, "--symmetric indefinite"), m.planted);
@@ -108,7 +109,7 @@ TEST(Sense, ObjectiveIsThatOfTheFactors) {
   write(cli, m, {150, 9, 7});
   ASSERT_EQ(sense(cli).code, 0);
   const Factors found = read_factors(cli);
-  const RowMatrix<double> X = found.U * found.d.asDiagonal() * found.V.transpose();
+  const RowMatrix<double> X = testing::dense(found.U, found.d, found.V);
   const Vector<double> r = m.A * Eigen::Map<const Vector<double>>(X.data(), X.size()) - m.b;
   const Json run = cli.run_json();
   EXPECT_EQ(run["rank"], 2);

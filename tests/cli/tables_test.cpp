@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "cli/support.hpp"
+#include "support/reference.hpp"
 
 namespace udv::cli {
 namespace tables_test {
@@ -201,7 +202,7 @@ TEST(Fill, OfAnArrayIsAnArray) {
   cli.write("data.npy", io::npy_bytes({30, 25}, values.data()));
   ASSERT_EQ(cli.run("complete data.npy --out out --quiet --fill full.npy").code, 0);
   const RowMatrix<double> full = read_matrix(cli.path("full.npy"));
-  const RowMatrix<double> truth = planted.U * planted.V.transpose();
+  const RowMatrix<double> truth = testing::product(planted.U, planted.V.transpose());
   ASSERT_EQ(full.rows(), 30);
   EXPECT_LT((full - truth).cwiseAbs().maxCoeff(), kExact);
 }
@@ -254,7 +255,7 @@ TEST(Keys, DoNotStandInTheWayOfATestArray) {
   const Cli cli;
   const Planted planted = small_planted();
   cli.write("data.csv", table(planted.entries));
-  const RowMatrix<double> truth = planted.U * planted.V.transpose();
+  const RowMatrix<double> truth = testing::product(planted.U, planted.V.transpose());
   cli.write("test.npy", io::npy_bytes({30, 25}, truth.data()));
   ASSERT_EQ(complete(cli, "--test test.npy").code, 0);
   EXPECT_LT(cli.run_json()["test_rmse"].get<double>(), kExact);
@@ -280,7 +281,7 @@ TEST(Recommend, NamesTheBestUnknownColumnsOfEachRow) {
   ASSERT_EQ(found.size(), 91u);
   EXPECT_EQ(found[0],
             (std::vector<std::string>{"row", "rank", "column", "value", "determined", "std"}));
-  const RowMatrix<double> X = planted.U * planted.V.transpose();
+  const RowMatrix<double> X = testing::product(planted.U, planted.V.transpose());
   const auto known = [&](Index j) {
     for (size_t t = 0; t < planted.entries.value.size(); ++t)
       if (planted.entries.row[t] == planted.entries.row[0] && planted.entries.col[t] == j)

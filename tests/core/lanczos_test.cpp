@@ -71,7 +71,7 @@ TYPED_TEST(Lanczos, GivesUnitEigenvectors) {
   const Matrix<TypeParam> residual =
       S * pairs.vectors - pairs.vectors * pairs.values.template cast<TypeParam>().asDiagonal();
   EXPECT_NEAR(residual.norm(), 0, tolerance(S));
-  const Matrix<TypeParam> gram = pairs.vectors.adjoint() * pairs.vectors;
+  const Matrix<TypeParam> gram = testing::product(pairs.vectors.adjoint(), pairs.vectors);
   EXPECT_NEAR((gram - Matrix<TypeParam>::Identity(4, 4)).norm(), 0, 150 * kEpsilon<TypeParam>);
 }
 

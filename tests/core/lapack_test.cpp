@@ -96,8 +96,8 @@ TYPED_TEST(ThinSvdOf, AMatrixWithoutFullRankHasOrthonormalVectorsAllTheSame) {
     A.leftCols(rank) = random_rows<TypeParam>(6, rank, 1);
     const auto svd = lapack::thin_svd<TypeParam>(A);
     const Matrix<TypeParam> one = Matrix<TypeParam>::Identity(5, 5);
-    EXPECT_LE((svd.U.adjoint().lazyProduct(svd.U) - one).norm(), 100 * kEps) << rank;
-    EXPECT_LE((svd.V.adjoint().lazyProduct(svd.V) - one).norm(), 100 * kEps) << rank;
+    EXPECT_LE((testing::product(svd.U.adjoint(), svd.U) - one).norm(), 100 * kEps) << rank;
+    EXPECT_LE((testing::product(svd.V.adjoint(), svd.V) - one).norm(), 100 * kEps) << rank;
     EXPECT_EQ((svd.s.array() > 0).count(), rank);
   }
 }
@@ -113,7 +113,8 @@ TYPED_TEST(ThinSvdOf, ATallMatrixComesFromTheQrOfItsBlocks) {
   };
   const auto [Q, R] = factored(1);
   EXPECT_LE((Q * R - A).norm(), 100 * kEps * A.norm());
-  EXPECT_LE((Q.adjoint() * Q - Matrix<TypeParam>::Identity(3, 3)).norm(), 100 * kEps);
+  EXPECT_LE((testing::product(Q.adjoint(), Q) - Matrix<TypeParam>::Identity(3, 3)).norm(),
+            100 * kEps);
   EXPECT_EQ(factored(3), factored(1));
 }
 

@@ -28,7 +28,7 @@ void PrintTo(const Shape& shape, std::ostream* out) {
 }
 
 Matrix<double> gram_minus_identity(const RowMatrix<double>& U) {
-  return U.transpose() * U - Matrix<double>::Identity(U.cols(), U.cols());
+  return testing::product(U.transpose(), U) - Matrix<double>::Identity(U.cols(), U.cols());
 }
 
 // Rounding of a QR and a small SVD: grows with the number of columns at most.
@@ -147,7 +147,9 @@ class FactoredSpectrum : public ::testing::Test {
   const Reals<Scalar> d = random_weights<RealOf<Scalar>>(4, 9);
   const Reals<Scalar> signed_d = random_vector<RealOf<Scalar>>(4, 10);
 
-  static Matrix<Scalar> gram(const RowMatrix<Scalar>& W) { return W.adjoint() * W; }
+  static Matrix<Scalar> gram(const RowMatrix<Scalar>& W) {
+    return testing::product(W.adjoint(), W);
+  }
   // As above, with four columns.
   static double tolerance(double magnitude) { return 10 * 5 * kEpsilon<Scalar> * magnitude; }
 };

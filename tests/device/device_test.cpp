@@ -116,7 +116,7 @@ class SolvedOnADevice : public ::testing::Test {
     return planted_completion(options);
   }
   static RowMatrix<double> matrix(const Recovery& r) {
-    RowMatrix<double> X = r.U * r.d.asDiagonal() * r.V.transpose();
+    RowMatrix<double> X = dense(r.U, r.d, r.V);
     X.array() += r.biases.global;
     if (r.biases.row.size() > 0) X.colwise() += r.biases.row;
     if (r.biases.col.size() > 0) X.rowwise() += r.biases.col.transpose();

@@ -29,10 +29,11 @@ TEST(GramSvd, IsTheSvd) {
     const GramSvd svd = gram_svd(M);
     const Vector<double> exact = testing::singular_values_of(M);
     EXPECT_LE((svd.s - exact).norm(), 1e-12 * exact(0));
-    EXPECT_LE((svd.Pt.transpose() * svd.B - M).norm(), 1e-12 * M.norm());
-    EXPECT_LE(
-        (svd.Pt * svd.Pt.transpose() - Matrix<double>::Identity(svd.s.size(), svd.s.size())).norm(),
-        1e-10);
+    EXPECT_LE((testing::product(svd.Pt.transpose(), svd.B) - M).norm(), 1e-12 * M.norm());
+    EXPECT_LE((testing::product(svd.Pt, svd.Pt.transpose()) -
+               Matrix<double>::Identity(svd.s.size(), svd.s.size()))
+                  .norm(),
+              1e-10);
     EXPECT_LE((gram_singular_values(M) - exact).norm(), 1e-12 * exact(0));
   }
 }

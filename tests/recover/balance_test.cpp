@@ -19,7 +19,7 @@ StackedFactors<double> random_stack(bool symmetric, Index rank) {
 }
 
 RowMatrix<double> product(const StackedFactors<double>& Z) {
-  return Z.U() * Z.V().transpose();
+  return testing::product(Z.U(), Z.V().transpose());
 }
 
 class Balanced : public ::testing::TestWithParam<bool> {
@@ -34,8 +34,8 @@ TEST_P(Balanced, KeepsTheProduct) {
 }
 
 TEST_P(Balanced, HasOrthogonalColumnsEquallyLongOnBothSidesLargestFirst) {
-  const Matrix<double> of_u = even.U().transpose() * even.U();
-  const Matrix<double> of_v = even.V().transpose() * even.V();
+  const Matrix<double> of_u = testing::product(even.U().transpose(), even.U());
+  const Matrix<double> of_v = testing::product(even.V().transpose(), even.V());
   const Vector<double> squares = of_u.diagonal();
   EXPECT_NEAR((of_u - of_v).norm(), 0, 100 * kEps * size);
   EXPECT_NEAR((of_u - Matrix<double>(squares.asDiagonal())).norm(), 0, 100 * kEps * size);

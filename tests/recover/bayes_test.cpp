@@ -8,6 +8,7 @@
 
 #include "recover/solver/bayes_answer.hpp"
 #include "recover/solver/bayes_gauge.hpp"
+#include "support/reference.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 #include "udv/recover/prediction.hpp"
@@ -183,7 +184,8 @@ TEST(BayesFit, BiasesThatAreLeftOutBecomeColumns) {
 double coverage(double noise, std::uint64_t seed) {
   const Planted planted = planted_completion({100, 100, false, 3, 4 * 3 * 197, 1, noise, seed});
   const Recovery found = recover(completion(planted.entries));
-  const double sd = noise * std::sqrt((planted.U * planted.V.transpose()).squaredNorm() / 1e4);
+  const double sd =
+      noise * std::sqrt(testing::product(planted.U, planted.V.transpose()).squaredNorm() / 1e4);
   Random random(seed, kStreamProbe);
   int inside = 0;
   constexpr int kProbes = 4000;

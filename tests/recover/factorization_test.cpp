@@ -41,7 +41,7 @@ RowMatrix<Scalar> product(const Factorization<Scalar>& x) {
 /// d_c u_c v_c^*
 template <typename Scalar>
 RowMatrix<Scalar> part(const Factorization<Scalar>& x, Index c) {
-  return x.d()(c) * x.stack().U().col(c) * x.stack().V().col(c).adjoint();
+  return testing::product(x.d()(c) * x.stack().U().col(c), x.stack().V().col(c).adjoint());
 }
 
 /// Three random columns and measurements that they do not fit.
@@ -177,7 +177,7 @@ TYPED_TEST(EveryMethod, MagnitudesAreNormsOfTheParts) {
 TYPED_TEST(EveryMethod, AbsorbingTheWeightsKeepsTheProduct) {
   this->expect([](const auto& at) {
     const StackedFactors<TypeParam> Z = at.x.absorbed();
-    const RowMatrix<TypeParam> X = Z.U() * Z.V().adjoint();
+    const RowMatrix<TypeParam> X = testing::product(Z.U(), Z.V().adjoint());
     EXPECT_NEAR((X - product(at.x)).norm(), 0, at.tolerance);
   });
 }

@@ -104,7 +104,7 @@ TEST(DoubtfulLines, OfAnAnswerAreNamedAndLeaveTheOthersAlone) {
     const std::pair<Index, Index> place(0, data.planted.entries.col[static_cast<size_t>(t)]);
     EXPECT_TRUE(std::binary_search(found.outliers.begin(), found.outliers.end(), place));
   }
-  const RowMatrix<double> X = data.planted.U * data.planted.V.transpose();
+  const RowMatrix<double> X = testing::product(data.planted.U, data.planted.V.transpose());
   for (Index i = 1; i < 40; ++i)
     for (Index j = 0; j < 30; ++j) EXPECT_NEAR(found.predict(i, j), X(i, j), 0.15);
 }

@@ -46,7 +46,7 @@ TYPED_TEST(LinearizationLaw, GenericPreconditionerIsThatOfAnIsometry) {
   model->precondition(R, Y);
   const auto times_block = [&](const auto& rows, const auto& other) -> RowMatrix<TypeParam> {
     using Real = RealOf<TypeParam>;
-    return static_cast<Real>(op->mean_gain()) * rows * (other.adjoint() * other) +
+    return static_cast<Real>(op->mean_gain()) * product(rows, product(other.adjoint(), other)) +
            static_cast<Real>(damping) * rows;
   };
   // Blocks are made definite by 5e3 rounding units of their trace, some 3 times the damping.

@@ -42,7 +42,7 @@ struct OffsetProblem {
   }
   /// Error of all predictions against the size of the low-rank part.
   double error(const Recovery& found) const {
-    const RowMatrix<double> X = planted.U * planted.V.transpose();
+    const RowMatrix<double> X = testing::product(planted.U, planted.V.transpose());
     RowMatrix<double> difference(kRows, kCols);
     for (Index i = 0; i < kRows; ++i)
       for (Index j = 0; j < kCols; ++j)

@@ -210,7 +210,7 @@ TEST(Planted, RelativeErrorIsThatOfTheFormedMatrices) {
   const Planted planted = planted_completion(options);
   const RowMatrix<double> U = random_rows(9, 2, 1), V = random_rows(7, 2, 2);
   const Vector<double> d = random_vector(2, 3);
-  const RowMatrix<double> X = planted.U * planted.V.transpose();
+  const RowMatrix<double> X = testing::product(planted.U, planted.V.transpose());
   const double expected = (dense(U, d, V) - X).norm() / X.norm();
   EXPECT_NEAR(planted.relative_error(U, d, V), expected, 100 * kEps * expected);
   EXPECT_NEAR(planted.relative_error(planted.U, Vector<double>::Ones(3), planted.V), 0, 100 * kEps);

@@ -169,7 +169,8 @@ TEST(RecoverOverComplex, IntensitiesOfARealMatrixGiveARealMatrix) {
   EXPECT_EQ(found.rank, 2);
   EXPECT_EQ(found.certificate.verdict, Optimality::kGlobal);
   const RowMatrix<std::complex<double>> X = testing::dense(found.U, found.d, found.U);
-  EXPECT_LE((X - U * U.transpose()).norm(), 1e-8 * (U * U.transpose()).norm());
+  const RowMatrix<double> expected = testing::product(U, U.transpose());
+  EXPECT_LE((X - expected).norm(), 1e-8 * expected.norm());
 }
 
 }  // namespace recover_scalars_test

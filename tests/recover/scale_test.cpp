@@ -26,7 +26,7 @@ struct ScaledProblem {
   }
   /// Largest error of a row against the size of this row.
   double error(const Recovery& found) const {
-    const RowMatrix<double> X = planted.U * planted.V.transpose();
+    const RowMatrix<double> X = testing::product(planted.U, planted.V.transpose());
     double worst = 0;
     for (Index i = 0; i < X.rows(); ++i) {
       Vector<double> row(X.cols());

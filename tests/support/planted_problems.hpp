@@ -20,7 +20,7 @@ struct BasicPlanted {
 
   double relative_error(const RowMatrix<Scalar>& left, const Reals<Scalar>& d,
                         const RowMatrix<Scalar>& right) const {
-    const RowMatrix<Scalar> X = U * V.adjoint();
+    const RowMatrix<Scalar> X = product(U, V.adjoint());
     return (dense(left, d, right) - X).norm() / X.norm();
   }
   double relative_error(const BasicRecovery<Scalar>& found) const {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "support/reference.hpp"
 #include "udv/core/error.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
@@ -38,14 +39,6 @@ Vector<Real> random_weights(Index size, std::uint64_t seed) {
   Random random(seed, kTestStream);
   for (Real& value : values) value = static_cast<Real>(random.uniform());
   return values;
-}
-
-/// U diag(d) V^*, formed.
-template <typename Left, typename Weights, typename Right>
-RowMatrix<typename Left::Scalar> dense(const Eigen::MatrixBase<Left>& U,
-                                       const Eigen::MatrixBase<Weights>& d,
-                                       const Eigen::MatrixBase<Right>& V) {
-  return U * d.template cast<typename Left::Scalar>().asDiagonal() * V.adjoint();
 }
 
 /// Re <a, b>

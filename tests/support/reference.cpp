@@ -4,7 +4,18 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 
+#include "core/instantiate.hpp"
+
 namespace udv::testing {
+
+template <typename Scalar>
+RowMatrix<Scalar> plain_product(const RowMatrix<Scalar>& A, const RowMatrix<Scalar>& B) {
+  return A * B;
+}
+#define UDV_INSTANTIATE(Scalar)                                              \
+  template RowMatrix<Scalar> plain_product<Scalar>(const RowMatrix<Scalar>&, \
+                                                   const RowMatrix<Scalar>&);
+UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 Vector<double> jacobi_singular_values(const Matrix<std::complex<double>>& A) {
   return Eigen::JacobiSVD<Matrix<std::complex<double>>>(A).singularValues();

@@ -5,7 +5,27 @@
 
 /// Spectra by Eigen, which the library does not use for them: to compare with. In complex double
 /// precision whatever the scalar, and compiled once, as each takes the compiler ten seconds.
+/// Products as well: one or two seconds each.
 namespace udv::testing {
+
+/// A B
+template <typename Scalar>
+RowMatrix<Scalar> plain_product(const RowMatrix<Scalar>& A, const RowMatrix<Scalar>& B);
+
+/// A B, for expressions of any kind.
+template <typename Left, typename Right>
+RowMatrix<typename Left::Scalar> product(const Eigen::MatrixBase<Left>& A,
+                                         const Eigen::MatrixBase<Right>& B) {
+  return plain_product<typename Left::Scalar>(A, B);
+}
+
+/// U diag(d) V^*, formed.
+template <typename Left, typename Weights, typename Right>
+RowMatrix<typename Left::Scalar> dense(const Eigen::MatrixBase<Left>& U,
+                                       const Eigen::MatrixBase<Weights>& d,
+                                       const Eigen::MatrixBase<Right>& V) {
+  return product(U * d.template cast<typename Left::Scalar>().asDiagonal(), V.adjoint());
+}
 
 /// Largest first.
 Vector<double> jacobi_singular_values(const Matrix<std::complex<double>>& A);

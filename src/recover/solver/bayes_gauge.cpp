@@ -13,9 +13,9 @@ BayesGauge::BayesGauge(BayesSums& rows, BayesSums& cols, double& mean)
 }
 
 void BayesGauge::apply(const Matrix<double>& step, BayesSums& side, Matrix<double>& H) {
-  side.moment = (step * side.moment * step.transpose()).eval();
-  side.means = (step * side.means * step.transpose()).eval();
-  H = (step * H).eval();
+  side.moment = congruence(step, side.moment);
+  side.means = congruence(step, side.means);
+  H = small_product(step, H);
 }
 
 void BayesGauge::center(BayesSums& side, Matrix<double>& H) {
@@ -65,16 +65,17 @@ void BayesGauge::rotate() {
   const auto [L, positive] = cholesky(cols_.moment.bottomRightCorner(K, K));
   if (!positive) return;
   const SymmetricEigen eigen =
-      symmetric_eigen(L.transpose() * rows_.moment.bottomRightCorner(K, K) * L);
+      symmetric_eigen(congruence(L.transpose(), rows_.moment.bottomRightCorner(K, K)));
   const Vector<double> s = eigen.values.reverse();
   if (!(s.minCoeff() > 0)) return;
   const double balance =
       std::pow(static_cast<double>(rows_.lines) / static_cast<double>(cols_.lines), 0.25);
   const Vector<double> quarter = s.array().sqrt().sqrt() / balance;
   const Matrix<double> Q = eigen.Q.rowwise().reverse();
-  const Matrix<double> R = L * Q * quarter.cwiseInverse().asDiagonal();
+  const Matrix<double> R = small_product(L, Q) * quarter.cwiseInverse().asDiagonal();
   // R^-1 = diag(quarter) Q^T L^-1
-  const Matrix<double> inverse = quarter.asDiagonal() * Q.transpose() * lower_inverse(L);
+  const Matrix<double> inverse =
+      quarter.asDiagonal() * small_product(Q.transpose(), lower_inverse(L));
   Matrix<double> row_step = Matrix<double>::Identity(D_ + 1, D_ + 1), col_step = row_step;
   row_step.bottomRightCorner(K, K) = R.transpose();
   col_step.bottomRightCorner(K, K) = inverse;

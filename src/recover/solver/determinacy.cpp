@@ -47,15 +47,17 @@ std::pair<Matrix<Scalar>, Matrix<Scalar>> random_gauge(Index k, bool symmetric, 
   Matrix<Scalar> M(k, k);
   random.fill_normal(M);
   const auto svd = lapack::thin_svd<Wide<Scalar>>(M.template cast<Wide<Scalar>>());
-  const Matrix<Scalar> unitary = (svd.U * svd.V.adjoint()).template cast<Scalar>();
+  const Matrix<Scalar> unitary = svd.U.lazyProduct(svd.V.adjoint()).template cast<Scalar>();
   if (symmetric) return {unitary, unitary};
   const Vector<Wide<Scalar>> s = svd.s.cwiseMax(1e-3).template cast<Wide<Scalar>>();
-  const Matrix<Wide<Scalar>> rows = svd.U * s.asDiagonal() * svd.V.adjoint();
-  const Matrix<Wide<Scalar>> cols = svd.U * s.cwiseInverse().asDiagonal() * svd.V.adjoint();
+  const Matrix<Wide<Scalar>> rows = (svd.U * s.asDiagonal()).lazyProduct(svd.V.adjoint());
+  const Matrix<Wide<Scalar>> cols =
+      (svd.U * s.cwiseInverse().asDiagonal()).lazyProduct(svd.V.adjoint());
   return {rows.template cast<Scalar>(), cols.template cast<Scalar>()};
 }
 
-// Each group but the first in another gauge, lines alone anywhere.
+// Each group but the first in another gauge, lines alone anywhere. Products of small matrices are
+// plain sums here: Eigen's kernels for large ones take the compiler ten seconds.
 template <typename Scalar>
 StackedFactors<Scalar> in_other_gauges(const StackedFactors<Scalar>& Z,
                                        const std::vector<std::int32_t>& groups, Random& random) {
@@ -71,7 +73,8 @@ StackedFactors<Scalar> in_other_gauges(const StackedFactors<Scalar>& Z,
       row = values * (row.norm() / values.norm());
     } else {
       if (!gauges.count(group)) gauges[group] = random_gauge<Scalar>(Z.rank(), Z.symmetric, random);
-      row = (row * (line < Z.rows ? gauges[group].first : gauges[group].second)).eval();
+      const auto& [of_rows, of_cols] = gauges[group];
+      row = row.lazyProduct(line < Z.rows ? of_rows : of_cols).eval();
     }
   }
   return start;

@@ -35,7 +35,7 @@ class Prior {
   }
   // log det(I + S G): the volume that the data leave of that of the prior.
   double shrinkage(const Matrix<double>& G) const {
-    Matrix<double> inner = L_.transpose() * G * L_;
+    Matrix<double> inner = congruence(L_.transpose(), G);
     inner.diagonal().array() += 1;
     return 2 * cholesky(inner).L.diagonal().array().log().sum();
   }
@@ -130,15 +130,13 @@ class LineEvidence {
   }
 
   Vector<double> fitted(const Vector<double>& right) const {
-    Matrix<double> G = line_.F.transpose() * right.asDiagonal() * line_.F;
-    G.diagonal().array() += 1e-13 * G.trace() + std::numeric_limits<double>::min();
-    return symmetric_solve(G, line_.F.transpose() * right.cwiseProduct(line_.y));
+    return weighted_least_squares(line_.F, right, line_.y);
   }
 
   double cost(const Vector<double>& z, const Vector<double>& right) const {
     if (!z.allFinite()) return kInfinity;
     const Vector<double> squares = (line_.F * z - line_.y).cwiseAbs2() / noise2_;
-    const Matrix<double> G = line_.F.transpose() * right.asDiagonal() * line_.F / noise2_;
+    const Matrix<double> G = weighted_gram(line_.F, right) / noise2_;
     return (right.array() > 0).select(squares, error_cost_).sum() + prior_.cost(z) +
            prior_.shrinkage(G) + share_.cost(right.sum(), static_cast<double>(right.size()));
   }

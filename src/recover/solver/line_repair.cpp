@@ -25,11 +25,8 @@ constexpr int kSubsetRefits = 2;
 constexpr double kUnusual = 1;  // standard deviations above the mean number of bad entries
 constexpr Index kLinesPerBlock = 8;
 
-// argmin_z sum_t w_t (F z - y)_t^2, with a ridge of rounding size.
 Vector<double> least_squares(const Line& line, const Vector<double>& w) {
-  Matrix<double> G = line.F.transpose() * w.asDiagonal() * line.F;
-  G.diagonal().array() += 1e-13 * G.trace() + std::numeric_limits<double>::min();
-  return symmetric_solve(G, line.F.transpose() * w.cwiseProduct(line.y));
+  return weighted_least_squares(line.F, w, line.y);
 }
 
 // argmin_z sum_t prior_t |F z - y|_t by reweighted least squares with a falling floor under |e|;
