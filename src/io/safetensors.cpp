@@ -27,9 +27,9 @@ static_assert(std::endian::native == std::endian::little, "safetensors are read 
 constexpr struct {
   const char* name;
   std::size_t bytes;
-} kTypes[] = {{"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1},
-              {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
-              {"U32", 4},  {"F32", 4}, {"I64", 8}, {"U64", 8},     {"F64", 8}};
+} kTensorTypes[] = {{"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1},
+                    {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
+                    {"U32", 4},  {"F32", 4}, {"I64", 8}, {"U64", 8},     {"F64", 8}};
 
 // The header's JSON and what follows it.
 std::pair<Json, std::string_view> split_header(const std::string& name, std::string_view bytes) {
@@ -161,7 +161,7 @@ void convert(std::string_view bytes, Vector<Real>& values, const Convert& one) {
 }  // namespace
 
 std::size_t tensor_type_size(std::string_view type) {
-  for (const auto& known : kTypes)
+  for (const auto& known : kTensorTypes)
     if (known.name == type) return known.bytes;
   return 0;
 }

@@ -92,7 +92,7 @@ Decoder read_strip(const JsonValue& value) {
 }
 
 // The blank that was put before the text goes away, and with it all of the first piece.
-Decoder read_metaspace(const JsonValue& value) {
+Decoder read_metaspace_decoder(const JsonValue& value) {
   const std::string mark = value["replacement"].text();
   if (mark.empty()) value["replacement"].fail("an empty text", "a character");
   const JsonValue scheme = value["prepend_scheme"];
@@ -126,7 +126,7 @@ Decoder read_decoder(const JsonValue& value) {
   if (type == "Fuse") return fused;
   if (type == "Strip") return read_strip(value);
   if (type == "Replace") return read_replace(value);
-  if (type == "Metaspace") return read_metaspace(value);
+  if (type == "Metaspace") return read_metaspace_decoder(value);
   if (type != "Sequence")
     value.fail(in_quotes(type),
                "ByteLevel, ByteFallback, Fuse, Strip, Replace, Metaspace or a Sequence of them");

@@ -16,7 +16,6 @@ namespace udv::text {
 namespace {
 
 using io::detail::in_quotes;
-using Json = JsonValue::Json;
 
 constexpr Token kMostTokens = 1 << 22;  // a larger number would only ask for memory
 
@@ -25,8 +24,8 @@ class NoPieceTwice {
  public:
   explicit NoPieceTwice(const std::string& name) : name_(name) {}
 
-  bool operator()(int depth, Json::parse_event_t event, const Json& value) {
-    if (event != Json::parse_event_t::key || depth > 3) return true;
+  bool operator()(int depth, JsonValue::Json::parse_event_t event, const JsonValue::Json& value) {
+    if (event != JsonValue::Json::parse_event_t::key || depth > 3) return true;
     if (depth == 1) in_model_ = value == "model";
     if (depth == 2) in_vocabulary_ = in_model_ && value == "vocab";
     if (depth == 3 && in_model_ && in_vocabulary_)
@@ -41,16 +40,16 @@ class NoPieceTwice {
   bool in_model_ = false, in_vocabulary_ = false;
 };
 
-Json parse_json(const std::string& name, const std::string& bytes) {
+JsonValue::Json parse_json(const std::string& name, const std::string& bytes) {
   try {
     NoPieceTwice check(name);
-    Json json = Json::parse(bytes, std::ref(check));
+    JsonValue::Json json = JsonValue::Json::parse(bytes, std::ref(check));
     require<IoError>(json.is_object(), name, ": ", json.type_name(),
                      " found, a JSON object expected");
     return json;
-  } catch (const Json::parse_error& error) {
+  } catch (const JsonValue::Json::parse_error& error) {
     throw IoError(message(name, ": no JSON at byte ", error.byte));
-  } catch (const Json::out_of_range&) {
+  } catch (const JsonValue::Json::out_of_range&) {
     throw IoError(message(name, ": a number beyond double precision found"));
   }
 }
@@ -134,7 +133,7 @@ BpeOptions read_options(const JsonValue& model, const Vocabulary& vocabulary, bo
   for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"})
     if (!model[name].is_null() && !model[name].text().empty())
       model[name].fail(in_quotes(model[name].text()), "null");
-  const Json& dropout = model["dropout"].json();
+  const JsonValue::Json& dropout = model["dropout"].json();
   if (!dropout.is_null() && dropout != 0) model["dropout"].fail(dropout.dump(), "null");
   BpeOptions options;
   options.byte_fallback = model["byte_fallback"].flag() && has_all(vocabulary, byte_pieces());
@@ -313,10 +312,12 @@ std::unique_ptr<Tokenizer> parse_tokenizer(const std::string& name, TokenizerFil
   const std::string config_name = (folder / "config.json").string(),
                     second_name = (folder / "tokenizer_config.json").string();
   const auto second = files.find("tokenizer_config.json");
-  const Json json = parse_json(name, files.at("tokenizer.json")),
-             second_json =
-                 second == files.end() ? Json::object() : parse_json(second_name, second->second),
-             config_json = config.empty() ? Json::object() : parse_json(config_name, config);
+  const JsonValue::Json json = parse_json(name, files.at("tokenizer.json")),
+                        second_json = second == files.end()
+                                          ? JsonValue::Json::object()
+                                          : parse_json(second_name, second->second),
+                        config_json = config.empty() ? JsonValue::Json::object()
+                                                     : parse_json(config_name, config);
   const JsonValue settings(second_name, second_json), model(config_name, config_json);
   auto tokenizer =
       std::make_unique<JsonTokenizer>(JsonValue(name, json), settings, std::move(files));

@@ -166,7 +166,7 @@ Prepend read_prepend(const JsonValue& value) {
   scheme.fail(in_quotes(name), "always, first or never");
 }
 
-Splitter read_metaspace(const JsonValue& value) {
+Splitter read_metaspace_splitter(const JsonValue& value) {
   const std::string mark = value["replacement"].text();
   if (mark.empty()) value["replacement"].fail("an empty text", "a character");
   const Prepend prepend = read_prepend(value);
@@ -226,7 +226,7 @@ Splitting read_splitter(const JsonValue& value) {
   const std::string type = type_of(value);
   if (type == "Split") return {read_split(value)};
   if (type == "ByteLevel") return {read_byte_level(value), true};
-  if (type == "Metaspace") return {read_metaspace(value)};
+  if (type == "Metaspace") return {read_metaspace_splitter(value)};
   if (type != "Sequence")
     value.fail(in_quotes(type), "Split, ByteLevel, Metaspace or a Sequence of them");
   Splitting all = {[](Words words, bool) { return words; }};
