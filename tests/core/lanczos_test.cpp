@@ -25,7 +25,7 @@ Vector<double> eigenvalues(const Matrix<Scalar>& S) {
 
 template <typename Scalar>
 SymmetricProduct<Scalar> product_with(const Matrix<Scalar>& S) {
-  return [&](const Vector<Scalar>& x, Vector<Scalar>& y) { y = S * x; };
+  return [&](const Vector<Scalar>& x, Vector<Scalar>& y) { y = testing::product(S, x); };
 }
 
 template <typename Scalar>
@@ -69,7 +69,8 @@ TYPED_TEST(Lanczos, GivesUnitEigenvectors) {
   const auto S = random_symmetric<TypeParam>(15, 3);
   const auto pairs = smallest_of(S, 4, 15);
   const Matrix<TypeParam> residual =
-      S * pairs.vectors - pairs.vectors * pairs.values.template cast<TypeParam>().asDiagonal();
+      testing::product(S, pairs.vectors) -
+      pairs.vectors * pairs.values.template cast<TypeParam>().asDiagonal();
   EXPECT_NEAR(residual.norm(), 0, tolerance(S));
   const Matrix<TypeParam> gram = testing::product(pairs.vectors.adjoint(), pairs.vectors);
   EXPECT_NEAR((gram - Matrix<TypeParam>::Identity(4, 4)).norm(), 0, 150 * kEpsilon<TypeParam>);
@@ -151,7 +152,7 @@ TEST(SmallestEigenvalue, TakesNoMoreStepsThanAllowed) {
       100,
       [&](const Vector<double>& x, Vector<double>& y) {
         ++products;
-        y = S * x;
+        y = testing::product(S, x);
       },
       0, 13, random);
   EXPECT_EQ(products, 13);

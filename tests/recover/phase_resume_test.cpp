@@ -4,6 +4,7 @@
 
 #include "core/require.hpp"
 #include "io/temporary_files.hpp"
+#include "support/reference.hpp"
 #include "support/resumed_runs.hpp"
 #include "udv/core/checkpoint.hpp"
 #include "udv/jobs/write_run.hpp"
@@ -36,7 +37,7 @@ struct Intensities {
     random.fill_normal(rows);
     random.fill_normal(truth);
     rows.row(0) *= static_cast<RealOf<Scalar>>(long_row);
-    Reals<Scalar> b = (rows * truth).cwiseAbs2();
+    Reals<Scalar> b = testing::product(rows, truth).cwiseAbs2();
     const double sigma = noise * static_cast<double>(b.mean());
     for (auto& value : b)
       value = static_cast<RealOf<Scalar>>(std::max(0.0, value + sigma * random.normal()));

@@ -33,7 +33,7 @@ Instance<Scalar> planted(Index unknowns, Index measurements, std::uint64_t seed)
   Vector<Scalar> truth(unknowns);
   random.fill_normal(rows);
   random.fill_normal(truth);
-  const Reals<Scalar> b = (rows * truth).cwiseAbs2();
+  const Reals<Scalar> b = testing::product(rows, truth).cwiseAbs2();
   return {truth, RankOneOperator<Scalar>(rows), b};
 }
 
@@ -121,8 +121,8 @@ TYPED_TEST(PhaseOf, RowsThatHaveACommonPartAreNoObstacle) {
   random.fill_normal(truth);
   rows.array() += TypeParam(3);
   for (Index i = 0; i < rows.rows(); ++i) rows.row(i) *= 0.1 + random.uniform();
-  const auto found =
-      retrieve_phase<TypeParam>(RankOneOperator<TypeParam>(rows), (rows * truth).cwiseAbs2());
+  const auto found = retrieve_phase<TypeParam>(RankOneOperator<TypeParam>(rows),
+                                               testing::product(rows, truth).cwiseAbs2());
   EXPECT_LE(phase_error<TypeParam>(found.x, truth), 1e-9);
 }
 
