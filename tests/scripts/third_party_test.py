@@ -60,6 +60,21 @@ class ThirdParty(unittest.TestCase):
                 wheel.writestr(name, "")
         self.assertEqual(third_party.wheel_libraries(path), ["libz.so.1", "libopenblasp-r0.3.21.so"])
 
+    def test_libraries_built_for_a_wheel_come_from_their_source(self):
+        path, built = os.path.join(self.folder.name, "x.whl"), os.path.join(self.folder.name, "libraries")
+        with zipfile.ZipFile(path, "w") as wheel:
+            wheel.writestr("udv.libs/libtiff-1234abcd.so.6", "")
+        os.makedirs(os.path.join(built, "copyright"))
+        with open(os.path.join(built, "libraries.txt"), "w") as file:
+            file.write("libtiff.so.6 tiff 4.5.0-6\nlibzip.so.4 libzip 1.7.3-1\n")
+        for name in ("tiff", "libzip"):
+            with open(os.path.join(built, "copyright", name), "w") as file:
+                file.write("Permission of " + name)
+        found = {part["name"]: part for part in third_party.parts(self.page, [built, path])}
+        self.assertEqual((found["tiff"]["version"], found["tiff"]["relation"], found["tiff"]["text"]), ("4.5.0-6", "CONTAINS", "Permission of tiff"))
+        self.assertNotIn("libtiff6", found)
+        self.assertNotIn("libzip", found)  # built, but not in the wheel
+
     def test_copyright_file_has_every_text_once(self):
         text = third_party.debian_copyright(self.page)
         self.assertEqual(text.count("Permission to use, copy"), 1)
