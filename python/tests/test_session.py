@@ -40,7 +40,15 @@ def test_exception_in_a_callback_stops_the_job():
     assert time.monotonic() - start < 30
 
 
-def test_ctrl_c_is_a_keyboard_interrupt_and_leaves_a_checkpoint(tmp_path):
+@pytest.fixture
+def ctrl_c_counts():
+    """Where the tests run in the background of a shell, it has told them to ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_is_a_keyboard_interrupt_and_leaves_a_checkpoint(tmp_path, ctrl_c_counts):
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         slow_job(out=tmp_path / "run")

@@ -17,9 +17,22 @@
 #include "names.hpp"
 
 namespace udv::io {
-namespace {
 
 namespace fs = std::filesystem;
+
+/// Removes the file at the end of the scope; one that was renamed meanwhile is no longer there.
+struct TemporaryFile {
+  explicit TemporaryFile(fs::path name) : path(std::move(name)) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+  }
+  fs::path path;
+};
+
+namespace {
 
 using Stream = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
@@ -54,18 +67,6 @@ std::string read_stream(const fs::path& path, std::FILE* stream) {
   bytes.resize(used);
   return bytes;
 }
-
-/// Removes the file at the end of the scope; one that was renamed meanwhile is no longer there.
-struct TemporaryFile {
-  explicit TemporaryFile(fs::path name) : path(std::move(name)) {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    std::error_code ignored;
-    fs::remove(path, ignored);
-  }
-  fs::path path;
-};
 
 /// Random rather than the process id: a stale file of a crashed run must not stand in the way.
 fs::path temporary_name_beside(const fs::path& path) {
