@@ -49,19 +49,20 @@ TiffFile open(const std::filesystem::path& path) {
 // What the directory of the present page says.
 struct Page {
   Index rows, cols;
-  int bits, channels, format;
+  int bits, channels, format, compression;
   bool tiled;
 };
 
 Page describe_page(TIFF* file) {
   std::uint32_t rows = 0, cols = 0;
-  std::uint16_t bits = 1, channels = 1, format = SAMPLEFORMAT_UINT;
+  std::uint16_t bits = 1, channels = 1, format = SAMPLEFORMAT_UINT, compression = COMPRESSION_NONE;
   TIFFGetField(file, TIFFTAG_IMAGELENGTH, &rows);
   TIFFGetField(file, TIFFTAG_IMAGEWIDTH, &cols);
   TIFFGetFieldDefaulted(file, TIFFTAG_BITSPERSAMPLE, &bits);
   TIFFGetFieldDefaulted(file, TIFFTAG_SAMPLESPERPIXEL, &channels);
   TIFFGetFieldDefaulted(file, TIFFTAG_SAMPLEFORMAT, &format);
-  return {rows, cols, bits, channels, format, TIFFIsTiled(file) != 0};
+  TIFFGetFieldDefaulted(file, TIFFTAG_COMPRESSION, &compression);
+  return {rows, cols, bits, channels, format, compression, TIFFIsTiled(file) != 0};
 }
 
 void check_page(const std::string& where, const Page& page) {
@@ -75,6 +76,10 @@ void check_page(const std::string& where, const Page& page) {
   require<IoError>(known, where, ": ", page.bits, " bits of sample format ", page.format,
                    " found, whole numbers of 8, 16 or 32 bits or floats expected");
   require<IoError>(!page.tiled, where, ": tiles found, strips expected");
+  // Not every libtiff has every codec: those in wheels lack Zstandard, LZMA, WebP and JBIG.
+  const auto codec = static_cast<std::uint16_t>(page.compression);
+  require<IoError>(TIFFIsCODECConfigured(codec) == 1, where, ": compression ", codec,
+                   " found, which this libtiff cannot undo; Deflate, LZW or none expected");
 }
 
 template <typename Number>

@@ -8,6 +8,7 @@
 #include "io/image_folder.hpp"
 #include "io/temporary_files.hpp"
 #include "udv/io/expansion.hpp"
+#include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
 #include "udv/io/tiff.hpp"
@@ -125,6 +126,15 @@ TEST(ImageStack, NamesWhatIsWrong) {
   EXPECT_EQ(refusal("bad.tif"), "bad.tif: damaged or no TIFF file found");
   write_pages(folder / "colour.tif", 1, 2, 3, 3);
   EXPECT_EQ(refusal("colour.tif"), "colour.tif: page 1: 3 channels found, 1 expected (gray)");
+  write_pages(folder / "packed.tif", 1);
+  std::string bytes = read_bytes(folder / "packed.tif");
+  const std::string tag("\x03\x01\x03\x00\x01\x00\x00\x00\x08\x00", 10);  // Deflate
+  ASSERT_NE(bytes.find(tag), std::string::npos);
+  bytes.replace(bytes.find(tag) + 8, 2, "\xE8\xFD");
+  folder.write("packed.tif", bytes);
+  EXPECT_EQ(refusal("packed.tif"),
+            "packed.tif: page 1: compression 65000 found, which this libtiff cannot undo; "
+            "Deflate, LZW or none expected");
   std::filesystem::create_directory(folder / "empty");
   EXPECT_EQ(refusal("empty"), "empty: no picture found, .tif, .tiff or .png files expected");
   std::filesystem::create_directory(folder / "mixed");
