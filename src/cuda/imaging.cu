@@ -14,8 +14,10 @@ namespace udv::device {
 struct Imaging {
   std::int32_t rows, cols, low_rows, low_cols, images;
   bool forward, own_transfers;            // one for each image
+  bool between = false;                   // windows of the unknown are moved by the shifts
   std::int32_t top, bottom, left, right;  // the box of a window in which transfers are not zero
   std::int32_t *windows = nullptr, *first = nullptr, *list = nullptr;
+  double* shifts = nullptr;  // of each image, down and right; may be null
   void* transfer = nullptr;
 
   __host__ __device__ std::int64_t pixels() const {
@@ -44,15 +46,17 @@ int tiles(int samples, int side) {
   return (samples + side - 1) / side;
 }
 
+// Where there are shifts, a pixel has the next sample, too.
 void set_tiles(Imaging& m, const std::vector<std::int32_t>& windows) {
+  const int reach = m.between ? 1 : 0;
   std::vector<std::int32_t> first{0}, list;
   for (int down = 0; down < tiles(m.rows, kTileRows); ++down)
     for (int right = 0; right < tiles(m.cols, kTileCols); ++right) {
       const int row = down * kTileRows, col = right * kTileCols;
       for (int l = 0; l < m.images; ++l) {
         const int r = windows[2 * l], c = windows[2 * l + 1];
-        if (r + m.top < row + kTileRows && r + m.bottom > row && c + m.left < col + kTileCols &&
-            c + m.right > col)
+        if (r + m.top - reach < row + kTileRows && r + m.bottom + reach > row &&
+            c + m.left - reach < col + kTileCols && c + m.right + reach > col)
           list.push_back(l);
       }
       first.push_back(static_cast<std::int32_t>(list.size()));
@@ -74,11 +78,45 @@ void set_box(Imaging& m, const T* transfer, std::int64_t transfers) {
   }
 }
 
+// f(k - shift) = sum of weight(i) f(k + corner i), i < 4: corner i is down + i / 2, right + i % 2.
+struct Corners {
+  int down, right;
+  double v, h;
+
+  __device__ double weight(int i) const { return (i / 2 ? v : 1 - v) * (i % 2 ? h : 1 - h); }
+};
+
+__device__ Corners corners_of(const Imaging& m, int l) {
+  const double y = -m.shifts[2 * l], x = -m.shifts[2 * l + 1];
+  return {static_cast<int>(floor(y)), static_cast<int>(floor(x)), y - floor(y), x - floor(x)};
+}
+
+// |P| with the phase of P(k - shift) at pixel (r, c) of image l.
 template <typename T>
-__global__ void support_kernel(const Complex<T>* transfer, const float* supports,
-                               std::int64_t pixels, std::int64_t size, Complex<T>* out) {
-  for (std::int64_t i = thread_index(); i < size; i += num_threads())
-    out[i] = static_cast<T>(supports[i]) * transfer[i % pixels];
+__device__ Complex<T> moved_transfer(const Imaging& m, const Complex<T>* P, int l, int r, int c) {
+  const Complex<T> own = P[r * m.low_cols + c];
+  const Corners at = corners_of(m, l);
+  Complex<T> sum{0, 0};
+  for (int i = 0; i < 4; ++i) {
+    const int y = r + at.down + i / 2, x = c + at.right + i % 2;
+    if (y < 0 || y >= m.low_rows || x < 0 || x >= m.low_cols) continue;
+    const Complex<T> part = static_cast<T>(at.weight(i)) * P[y * m.low_cols + x];
+    sum.re += part.re, sum.im += part.im;
+  }
+  const T size = sqrt(overlap(sum, sum));
+  return size > 0 ? (sqrt(overlap(own, own)) / size) * sum : own;
+}
+
+// The transfer of each image, of the one for all.
+template <typename T>
+__global__ void transfers_kernel(Imaging m, const Complex<T>* P, const float* supports,
+                                 std::int64_t size, Complex<T>* out) {
+  for (std::int64_t i = thread_index(); i < size; i += num_threads()) {
+    const auto l = static_cast<int>(i / m.pixels()), at = static_cast<int>(i % m.pixels());
+    const Complex<T> value =
+        m.shifts ? moved_transfer(m, P, l, at / m.low_cols, at % m.low_cols) : P[at];
+    out[i] = supports ? static_cast<T>(supports[i]) * value : value;
+  }
 }
 
 template <typename T>
@@ -90,17 +128,18 @@ Imaging* make_imaging(const ImagingShape* shape, const T* transfer, const float*
   m->low_rows = narrow(shape->low_rows), m->low_cols = narrow(shape->low_cols);
   m->images = narrow(shape->images);
   m->forward = shape->forward;
-  m->own_transfers = shape->transfers > 1 || supports;
+  m->own_transfers = shape->transfers > 1 || supports || shape->shifts;
   set_box(*m, transfer, shape->transfers);
   set_tiles(*m, {shape->windows, shape->windows + 2 * shape->images});
   m->transfer = uploaded(transfer, 2 * shape->transfers * m->pixels());
-  if (supports) {
+  if (shape->shifts) m->shifts = uploaded(shape->shifts, 2 * shape->images);
+  if (supports || shape->shifts) {
     const std::int64_t size = m->images * m->pixels();
     void* const whole = m->transfer;
     m->transfer = uploaded<T>(nullptr, 2 * size);
-    support_kernel<<<blocks_for(size, kThreads), kThreads>>>(static_cast<const Complex<T>*>(whole),
-                                                             supports, m->pixels(), size,
-                                                             static_cast<Complex<T>*>(m->transfer));
+    transfers_kernel<T><<<blocks_for(size, kThreads), kThreads>>>(
+        *m, static_cast<const Complex<T>*>(whole), supports, size,
+        static_cast<Complex<T>*>(m->transfer));
     launched("make_imaging");
     note(cudaFreeAsync(whole, nullptr), "imaging");
   }
@@ -116,6 +155,21 @@ __device__ Complex<T> transfer_at(const Imaging& m, int l, std::int64_t i) {
   return static_cast<const Complex<T>*>(m.transfer)[m.own_transfers ? l * m.pixels() + i : i];
 }
 
+// Column k of the unknown between samples: x is that of the pixel's own sample.
+template <typename T>
+__device__ Complex<T> between_samples(const Imaging& m, const Corners& at, const T* x,
+                                      std::int64_t stride, std::int64_t k) {
+  Complex<T> sum{0, 0};
+  for (int i = 0; i < 4; ++i) {
+    const std::int64_t offset =
+        static_cast<std::int64_t>(at.down + i / 2) * m.cols + at.right + i % 2;
+    const auto* const there = reinterpret_cast<const Complex<T>*>(x + offset * stride);
+    const Complex<T> part = static_cast<T>(at.weight(i)) * there[k];
+    sum.re += part.re, sum.im += part.im;
+  }
+  return sum;
+}
+
 // One thread a pixel, for all columns; blockIdx.y is the image.
 template <typename T>
 __global__ void load_kernel(Imaging m, const T* u, std::int64_t stride, std::int64_t columns,
@@ -129,6 +183,13 @@ __global__ void load_kernel(Imaging m, const T* u, std::int64_t stride, std::int
   const std::int64_t sample =
       static_cast<std::int64_t>(m.windows[2 * l] + r) * m.cols + m.windows[2 * l + 1] + c;
   const auto* const x = reinterpret_cast<const Complex<T>*>(u + sample * stride);
+  if (m.between && inside) {
+    const Corners at = corners_of(m, l);
+    for (std::int64_t k = 0; k < columns; ++k)
+      fields[(k * m.images + l) * pixels + i] =
+          P * between_samples(m, at, u + sample * stride, stride, k);
+    return;
+  }
   for (std::int64_t k = 0; k < columns; ++k)
     fields[(k * m.images + l) * pixels + i] = inside ? P * x[k] : Complex<T>{0, 0};
 }
@@ -144,9 +205,18 @@ void load_windows(const Imaging* m, const T* u, std::int64_t columns, T* fields)
 template <typename T>
 Imaging* seen_imaging(const Imaging* from, const T* u) {
   auto* const m = new Imaging(*from);
-  m->rows = from->low_rows, m->cols = from->low_cols;
+  m->between = from->shifts != nullptr;
+  const int margin = m->between ? 1 : 0;
+  m->rows = from->low_rows + 2 * margin, m->cols = from->low_cols + 2 * margin;
   m->own_transfers = true;
-  set_tiles(*m, std::vector<std::int32_t>(2 * static_cast<std::size_t>(m->images)));
+  set_tiles(*m, std::vector<std::int32_t>(2 * static_cast<std::size_t>(m->images), margin));
+  if (m->between) {
+    const std::int64_t size = 2 * static_cast<std::int64_t>(m->images);
+    m->shifts = uploaded<double>(nullptr, size);
+    note(cudaMemcpyAsync(m->shifts, from->shifts, static_cast<std::size_t>(size) * sizeof(double),
+                         cudaMemcpyDeviceToDevice, nullptr),
+         "imaging");
+  }
   T* const transfer = uploaded<T>(nullptr, 2 * m->images * m->pixels());
   m->transfer = transfer;
   load_windows(from, u, 1, transfer);
@@ -159,12 +229,21 @@ void project(const Imaging* m, const T* u, std::int64_t columns, T* fields) {
   transform(fields, m->low_rows, m->low_cols, columns * m->images, m->forward);
 }
 
-// use(image, pixel) for all windows that hold the sample of this thread, in order.
+// use(image, pixel, share of the sample in the pixel) for all windows that hold the sample of this
+// thread, in order.
 template <typename Use>
 __device__ void for_windows(const Imaging& m, int row, int col, const Use& use) {
   for (std::int32_t n = m.first[blockIdx.x]; n < m.first[blockIdx.x + 1]; ++n) {
     const int l = m.list[n], r = row - m.windows[2 * l], c = col - m.windows[2 * l + 1];
-    if (in_box(m, r, c)) use(l, static_cast<std::int64_t>(r) * m.low_cols + c);
+    if (!m.between) {
+      if (in_box(m, r, c)) use(l, static_cast<std::int64_t>(r) * m.low_cols + c, 1.0);
+      continue;
+    }
+    const Corners at = corners_of(m, l);
+    for (int i = 0; i < 4; ++i) {
+      const int y = r - at.down - i / 2, x = c - at.right - i % 2;
+      if (in_box(m, y, x)) use(l, static_cast<std::int64_t>(y) * m.low_cols + x, at.weight(i));
+    }
   }
 }
 
@@ -188,8 +267,9 @@ __global__ void sum_kernel(Imaging m, const Complex<T>* fields, std::int64_t str
   const Complex<T>* const own =
       fields + static_cast<std::int64_t>(blockIdx.y) * m.images * m.pixels();
   Complex<T> sum{0, 0};
-  for_windows(m, at.row, at.col, [&](int l, std::int64_t i) {
-    const Complex<T> value = conj_times(transfer_at<T>(m, l, i), own[l * m.pixels() + i]);
+  for_windows(m, at.row, at.col, [&](int l, std::int64_t i, double share) {
+    const Complex<T> value =
+        static_cast<T>(share) * conj_times(transfer_at<T>(m, l, i), own[l * m.pixels() + i]);
     sum.re += value.re, sum.im += value.im;
   });
   const std::int64_t line = static_cast<std::int64_t>(at.row) * m.cols + at.col;
@@ -216,9 +296,10 @@ __global__ void coverage_kernel(Imaging m, const double* weights, T* out) {
   const Sample at = own_sample(m);
   if (at.row >= m.rows || at.col >= m.cols) return;
   double sum = 0;
-  for_windows(m, at.row, at.col, [&](int l, std::int64_t i) {
+  for_windows(m, at.row, at.col, [&](int l, std::int64_t i, double share) {
     const Complex<T> P = transfer_at<T>(m, l, i);
-    sum += weights[l] * (static_cast<double>(P.re) * P.re + static_cast<double>(P.im) * P.im);
+    sum += share * share * weights[l] *
+           (static_cast<double>(P.re) * P.re + static_cast<double>(P.im) * P.im);
   });
   out[static_cast<std::int64_t>(at.row) * m.cols + at.col] = static_cast<T>(sum);
 }
@@ -233,9 +314,10 @@ void coverage(const Imaging* m, const double* weights, T* out) {
 
 void release_imaging(Imaging* m) {
   if (!m) return;
-  for (void* const memory : {static_cast<void*>(m->windows), static_cast<void*>(m->first),
-                             static_cast<void*>(m->list), m->transfer})
-    note(cudaFreeAsync(memory, nullptr), "imaging");
+  for (void* const memory :
+       {static_cast<void*>(m->windows), static_cast<void*>(m->first), static_cast<void*>(m->list),
+        static_cast<void*>(m->shifts), m->transfer})
+    if (memory) note(cudaFreeAsync(memory, nullptr), "imaging");
   delete m;
 }
 

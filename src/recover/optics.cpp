@@ -272,10 +272,19 @@ Pupil cut_at_na(Pupil known, const Optics& optics, double wider) {
   return known;
 }
 
+ImagePupils ImagePupils::of(const std::vector<Index>& images) const {
+  ImagePupils some;
+  for (const Index l : images) {
+    if (!supports.empty()) some.supports.push_back(supports.at(static_cast<size_t>(l)));
+    if (!shifts.empty()) some.shifts.push_back(shifts.at(static_cast<size_t>(l)));
+  }
+  return some;
+}
+
 ExactPupils exact_pupils(const Optics& optics, Index low_rows, Index low_cols,
                          const std::vector<Illumination>& lights) {
   require_usable(optics, low_rows, low_cols);
-  ExactPupils exact{wider_pupil(optics, low_rows, low_cols, 1), {}};
+  ExactPupils exact{wider_pupil(optics, low_rows, low_cols, kExactMargin), {}};
   for (const Illumination& light : lights) {
     const double down = rounded_off(optics, low_rows, light.ky);
     const double right = rounded_off(optics, low_cols, light.kx);
@@ -284,7 +293,8 @@ ExactPupils exact_pupils(const Optics& optics, Index low_rows, Index low_cols,
       for (Index col = 0; col < low_cols; ++col)
         support(row, col) =
             rim_distance2(optics, low_rows, low_cols, row, col, down, right) <= 1 ? 1 : 0;
-    exact.supports.push_back(std::move(support));
+    exact.own.supports.push_back(std::move(support));
+    exact.own.shifts.push_back({down, right});
   }
   return exact;
 }

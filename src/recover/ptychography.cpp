@@ -364,7 +364,7 @@ class Imaging {
     if (!state_.has_pupil && options_.refine_pupil != PupilRefinement::kOff &&
         options_.pupil_rounds > 0)
       for (int round = 0; round < kBrightRounds && !saver_.stopped(); ++round) {
-        fit_pupil(bright_, x);
+        fit_pupil(bright_, x, noise(objective).per_intensity);
         objective = fit_image(bright_, x, kRoundOuter);
       }
     const ImageTargets targets = targets_of(bright_);
@@ -418,9 +418,10 @@ class Imaging {
     return summary.objective;
   }
 
-  void fit_pupil(const std::vector<Index>& images, const Vector<Complex>& x) {
+  // Amplitudes of intensities with variance slope * intensity have the variance slope / 4.
+  void fit_pupil(const std::vector<Index>& images, const Vector<Complex>& x, double slope) {
     state_.pupil = refined_pupil(*operator_of(images), x, targets_of(images),
-                                 options_.refine_pupil == PupilRefinement::kPolynomial);
+                                 options_.refine_pupil == PupilRefinement::kPolynomial, slope / 4);
     state_.has_pupil = true;
   }
 
@@ -432,7 +433,7 @@ class Imaging {
       state_.part = options_.led_gains ? Part::kGains : Part::kShrink;
       return;
     }
-    if (pupil) fit_pupil(all_, state_.best);
+    if (pupil) fit_pupil(all_, state_.best, state_.noise_slope);
     if (wants_gain()) update_gain();
     state_.part = Part::kImage;
   }
@@ -473,19 +474,19 @@ class Imaging {
 
   // Counting noise: what the highest frequencies show, but no more than bright images leave over,
   // 1/4 per_intensity in amplitudes.
-  ImageNoise noise() const {
+  ImageNoise noise(double bright_objective) const {
     if (options_.noise == PhotonNoise::kGaussian) return {};
     if (options_.noise == PhotonNoise::kPoisson) return {1, 0};
     ImageNoise seen = noise_of_images(op_, amplitudes_, dark_);
     const auto measured = static_cast<double>(op_.pixels()) * static_cast<double>(bright_.size());
-    const double left_over = 8 * state_.best_objective / measured;
+    const double left_over = 8 * bright_objective / measured;
     if (left_over < seen.per_intensity) seen = {left_over, 0};
     return seen;
   }
 
   // c is added to images and predictions alike; the least background is c.
   void model_noise() {
-    const ImageNoise found = noise();
+    const ImageNoise found = noise(state_.best_objective);
     state_.noise_slope = found.per_intensity;
     state_.noise_constant = found.constant;
     double brightest = 0;
@@ -502,8 +503,8 @@ class Imaging {
   void shrink_spectrum() {
     if (!(state_.noise_slope > 0)) return;
     const auto op = operator_of(all_);
-    const Vector<float> shrinkage =
-        shrinkage_of(*op, state_.best, targets_of(all_).weights, state_.noise_slope / 4);
+    const Vector<float> shrinkage = shrinkage_of(*op, state_.best, targets_of(all_).weights,
+                                                 state_.noise_slope / 4, curvature_ == 0);
     fit_image(all_, state_.best, kShrinkOuter, shrinkage);
   }
 

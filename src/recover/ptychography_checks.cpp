@@ -89,7 +89,9 @@ void drop(PtychographyData& data, const std::vector<Index>& places, const std::s
   data.windows = without(data.windows, gone);
   data.dark = without(data.dark, gone);
   data.used = without(data.used, gone);
-  if (!data.exact.supports.empty()) data.exact.supports = without(data.exact.supports, gone);
+  if (!data.exact.own.empty())
+    data.exact.own = {without(data.exact.own.supports, gone),
+                      without(data.exact.own.shifts, gone)};
   data.amplitudes = without(data.amplitudes, gone, pixels);
   if (data.weights.size() > 0) data.weights = without(data.weights, gone, pixels);
   require(!data.used.empty(), "no image is left");

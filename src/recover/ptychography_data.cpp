@@ -64,7 +64,7 @@ PtychographyData detail::numbered_data(const ImageStack& images, const Optics& o
   data.exact = exact_pupils(optics, images.rows, images.cols, lights);
   if (known_pupil.size() > 0) {
     data.pupil = cut_at_na(known_pupil, optics);
-    data.exact.pupil = cut_at_na(known_pupil, optics, 1);
+    data.exact.pupil = cut_at_na(known_pupil, optics, kExactMargin);
   }
   data.amplitudes = amplitudes_of(images);
   for (size_t l = 0; l < lights.size(); ++l) {

@@ -18,12 +18,9 @@ PtychographyImages some_images(const Operator& all, const PtychographyData& data
   const Index pixels = all.pixels();
   PtychographyImages images;
   images.op = all.with_images(which);
-  if (!data.exact.supports.empty()) {
-    std::vector<RowMatrix<float>> supports;
-    for (const Index l : which) supports.push_back(data.exact.supports[static_cast<size_t>(l)]);
+  if (!data.exact.own.empty())
     images.exact = std::make_shared<Operator>(data.rows, data.cols, images.op->windows(),
-                                              data.exact.pupil, std::move(supports));
-  }
+                                              data.exact.pupil, data.exact.own.of(which));
   images.amplitudes.resize(pixels * static_cast<Index>(which.size()));
   if (data.weights.size() > 0) images.weights.resize(images.amplitudes.size());
   for (size_t i = 0; i < which.size(); ++i) {

@@ -31,9 +31,10 @@ class ImagesOnADevice : public ::testing::Test {
     std::vector<RowMatrix<float>> supports;
     for (const std::uint64_t l : {0, 1, 2})
       supports.push_back(random_rows<double>(5, 6, 40 + l).cwiseAbs().cast<float>());
-    for_each_width(PtychographyOperator<Scalar>(
-                       9, 11, windows, random_rows<std::complex<double>>(5, 6, 39), supports),
-                   use);
+    const auto pupil = random_rows<std::complex<double>>(5, 6, 39);
+    for (const auto& shifts :
+         {std::vector<SampleShift>(), std::vector<SampleShift>{{0.3, -0.4}, {-0.7, 0}, {0.2, 0.5}}})
+      for_each_width(PtychographyOperator<Scalar>(9, 11, windows, pupil, {supports, shifts}), use);
   }
 
  private:
@@ -133,22 +134,30 @@ TEST(AmplitudesOnADevice, AreFittedAsOnTheHost) {
             1e-2 * on_host.backgrounds.norm());
 }
 
+// Also where LEDs stand between samples.
 TEST(AmplitudesOnADevice, FindTheSamePupil) {
   const Scene scene;
   const PtychographyOperator<std::complex<float>> bent(kHigh, kHigh, grid(), disc(9, 0.8));
   const Index images = scene.op.images();
+  ImagePupils own;
+  for (Index l = 0; l < images; ++l)
+    own.shifts.push_back({0.06 * static_cast<double>(l % 9) - 0.2, 0.3});
+  const PtychographyOperator<std::complex<float>> moved(kHigh, kHigh, grid(), scene.op.pupil(),
+                                                        own);
   const ImageTargets targets{amplitudes_of(bent, scene.truth),
                              Vector<float>::Ones(scene.amplitudes.size()),
                              Vector<float>::Zero(images),
                              std::vector<bool>(static_cast<size_t>(images), false),
                              {},
                              {}};
-  const auto there = std::dynamic_pointer_cast<const PtychographyOperator<std::complex<float>>>(
-      scene.op.on_device());
-  for (const bool polynomial : {false, true}) {
-    const auto here = refined_pupil(scene.op, scene.truth, targets, polynomial);
-    const auto away = refined_pupil(*there, scene.truth, targets, polynomial);
-    EXPECT_LE((here - away).norm(), 1e-3 * here.norm());
+  for (const auto* op : {&scene.op, &moved}) {
+    const auto there =
+        std::dynamic_pointer_cast<const PtychographyOperator<std::complex<float>>>(op->on_device());
+    for (const bool polynomial : {false, true}) {
+      const auto here = refined_pupil(*op, scene.truth, targets, polynomial);
+      const auto away = refined_pupil(*there, scene.truth, targets, polynomial);
+      EXPECT_LE((here - away).norm(), 1e-3 * here.norm());
+    }
   }
 }
 

@@ -283,7 +283,15 @@ void run_bayes(OnModule<T>& on, const Sparse& s, std::int64_t D, Outputs& out) {
   out["bayes get means"] = on.get(plain, static_cast<std::size_t>(s.rows * (D + 2)));
 }
 
-// Images of two kinds: transfers of their own, or one with supports.
+// Down and right of each image.
+std::vector<double> shifts_of(std::int64_t images) {
+  std::vector<double> shifts = normals<double>(static_cast<std::size_t>(2 * images), 37);
+  for (double& shift : shifts) shift = 0.9 * std::sin(shift);
+  shifts[1] = 0;
+  return shifts;
+}
+
+// Images of two kinds: transfers of their own, or one with supports and shifts.
 template <typename T>
 void run_images(OnModule<T>& on, std::int64_t columns, bool own, Outputs& out) {
   const std::string tag = own ? " own" : " shared";
@@ -299,8 +307,16 @@ void run_images(OnModule<T>& on, std::int64_t columns, bool own, Outputs& out) {
   for (std::size_t i = 0; i < transfer.size(); ++i)
     if (i / 2 % low_cols < 2 || i / 2 % low_cols > 11) transfer[i] = 0;
   float* const supports = on.put(positive<float>(measured, 32));
-  const ImagingShape shape{rows,           cols, low_rows, low_cols, images, own ? images : 1,
-                           windows.data(), own};
+  const std::vector<double> shifts = shifts_of(images);
+  const ImagingShape shape{rows,
+                           cols,
+                           low_rows,
+                           low_cols,
+                           images,
+                           own ? images : 1,
+                           windows.data(),
+                           own ? nullptr : shifts.data(),
+                           own};
   Imaging* const made = on.k.make_imaging(&shape, transfer.data(), own ? nullptr : supports);
   T* const u = on.put(lines<T>(rows * cols, 2 * columns, 33));
   T *const psi = on.template array<T>(2 * measured * columns), *const at = on.template array<T>(
@@ -329,7 +345,8 @@ void run_images(OnModule<T>& on, std::int64_t columns, bool own, Outputs& out) {
 
 // One column: amplitudes, backgrounds, the images of a factor on the pupil.
 template <typename T>
-void run_amplitudes(OnModule<T>& on, Outputs& out) {
+void run_amplitudes(OnModule<T>& on, bool moved, Outputs& out) {
+  const std::string tag = moved ? " moved" : "";
   const std::int64_t side = 40, low = 14, images = 6;
   const std::size_t pixels = low * low, measured = images * pixels;
   std::vector<std::int32_t> windows;
@@ -337,7 +354,10 @@ void run_amplitudes(OnModule<T>& on, Outputs& out) {
     windows.push_back(4 * l);
     windows.push_back(26 - 3 * l);
   }
-  const ImagingShape shape{side, side, low, low, images, 1, windows.data(), false};
+  const std::vector<double> shifts = shifts_of(images);
+  const ImagingShape shape{
+      side, side, low, low, images, 1, windows.data(), moved ? shifts.data() : nullptr, false};
+  const std::int64_t wide = moved ? low + 2 : low;  // samples of a factor on the pupil
   Imaging* const made = on.k.make_imaging(&shape, normals<T>(2 * pixels, 41).data(), nullptr);
   T* const u = on.put(lines<T>(side * side, 2, 42));
   T *const psi = on.template array<T>(2 * measured), *const e = on.template array<T>(2 * measured);
@@ -350,29 +370,29 @@ void run_amplitudes(OnModule<T>& on, Outputs& out) {
   double squares = 0;
   on.k.project(made, u, 1, psi);
   on.k.slopes(psi, &data, backgrounds.data(), slopes.data());
-  out["slopes"] = slopes;
+  out["slopes" + tag] = slopes;
   on.k.amplitude_residual(psi, &data, backgrounds.data(), true, &squares);
-  out["amplitude squares"] = {squares};
-  out["amplitude pull"] = on.get(psi, 2 * measured);
+  out["amplitude squares" + tag] = {squares};
+  out["amplitude pull" + tag] = on.get(psi, 2 * measured);
   on.k.project(made, u, 1, e);
   on.k.directions(e, &data, backgrounds.data(), inverse);
-  out["directions"] = on.get(e, 2 * measured);
-  out["inverse"] = on.get(inverse, measured);
+  out["directions" + tag] = on.get(e, 2 * measured);
+  out["inverse" + tag] = on.get(inverse, measured);
   on.k.keep_changes(e, inverse, &data, moving.data(), psi);
-  out["changes"] = on.get(psi, 2 * measured);
+  out["changes" + tag] = on.get(psi, 2 * measured);
   Imaging* const seen = on.k.seen_imaging(made, u);
-  T* const q = on.put(lines<T>(low * low, 2, 46));
+  T* const q = on.put(lines<T>(wide * wide, 2, 46));
   on.k.project(seen, q, 1, psi);
-  out["seen"] = on.get(psi, 2 * measured);
+  out["seen" + tag] = on.get(psi, 2 * measured);
   on.k.back_project(seen, psi, 1, q);
-  out["seen back"] = on.get(q, pixels * line_stride<T>(2));
+  out["seen back" + tag] = on.get(q, wide * wide * line_stride<T>(2));
   T *const light = on.template array<T>(side * side), *const of_pupil =
-                                                          on.template array<T>(pixels);
+                                                          on.template array<T>(wide * wide);
   on.k.coverage(made, backgrounds.data(), light);
   on.k.coverage(seen, backgrounds.data(), of_pupil);
-  out["seen coverage"] = on.get(of_pupil, pixels);
+  out["seen coverage" + tag] = on.get(of_pupil, wide * wide);
   on.k.shifted_inverse(light, T(0.5), light, side * side);
-  out["coverage"] = on.get(light, side * side);
+  out["coverage" + tag] = on.get(light, side * side);
   for (Imaging* const one : {made, seen}) on.m.release_imaging(one);
 }
 
@@ -384,7 +404,8 @@ Outputs outputs(const Module& module, const Sparse& s, std::int64_t width) {
   if (width <= kMostBayesWidth) run_bayes<T>(on, s, width, out);
   for (const bool own : {false, true})
     if (width <= 17) run_images<T>(on, width, own, out);
-  if (width == 1) run_amplitudes<T>(on, out);
+  if (width == 1)
+    for (const bool moved : {false, true}) run_amplitudes<T>(on, moved, out);
   return out;
 }
 
@@ -544,7 +565,7 @@ void measure_images(const Module& module, std::int64_t side, std::int64_t low, s
   for (std::size_t i = 0; i < pixels; ++i)  // a disc of 0.35 of the side
     if (std::hypot(i / low - 0.5 * low, i % low - 0.5 * low) > 0.35 * low)
       transfer[2 * i] = transfer[2 * i + 1] = 0;
-  const ImagingShape shape{side, side, low, low, images, 1, windows.data(), false};
+  const ImagingShape shape{side, side, low, low, images, 1, windows.data(), nullptr, false};
   Imaging* const made = on.k.make_imaging(&shape, transfer.data(), nullptr);
   T* const u = on.put(lines<T>(side * side, 2 * columns, 2));
   T* const psi = on.template array<T>(2 * measured * columns);

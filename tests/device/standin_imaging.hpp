@@ -18,12 +18,44 @@ struct Imaging {
   ImagingShape shape;
   std::vector<std::int32_t> windows;
   std::vector<std::complex<double>> transfer;  // one for each image
+  std::vector<double> shifts;                  // of each image, down and right; may be empty
+  bool between = false;                        // windows of the unknown are moved by them
 
   std::int64_t pixels() const { return shape.low_rows * shape.low_cols; }
   // Number of the sample that pixel i of image l stands on.
   std::int64_t sample(std::int64_t l, std::int64_t i) const {
     return (windows[2 * l] + i / shape.low_cols) * shape.cols + windows[2 * l + 1] +
            i % shape.low_cols;
+  }
+  // use(rows down, columns right, weight) of the neighbours that f(k - shift_l) is made of.
+  template <typename Use>
+  void for_corners(std::int64_t l, const Use& use) const {
+    const double y = -shifts[2 * l], x = -shifts[2 * l + 1];
+    const double v = y - std::floor(y), h = x - std::floor(x);
+    for (int i = 0; i < 4; ++i)
+      use(static_cast<std::int64_t>(std::floor(y)) + i / 2,
+          static_cast<std::int64_t>(std::floor(x)) + i % 2,
+          (i / 2 ? v : 1 - v) * (i % 2 ? h : 1 - h));
+  }
+  // use(sample, its share) for the samples that pixel i of image l has.
+  template <typename Use>
+  void for_samples(std::int64_t l, std::int64_t i, const Use& use) const {
+    if (!between) return use(sample(l, i), 1.0);
+    for_corners(l, [&](std::int64_t down, std::int64_t right, double weight) {
+      use(sample(l, i) + down * shape.cols + right, weight);
+    });
+  }
+  // |P| with the phase of P(k - shift_l) at pixel i.
+  std::complex<double> moved(const std::vector<std::complex<double>>& P, std::int64_t l,
+                             std::int64_t i) const {
+    std::complex<double> sum = 0;
+    for_corners(l, [&](std::int64_t down, std::int64_t right, double weight) {
+      const std::int64_t r = i / shape.low_cols + down, c = i % shape.low_cols + right;
+      if (r >= 0 && r < shape.low_rows && c >= 0 && c < shape.low_cols)
+        sum += weight * P[r * shape.low_cols + c];
+    });
+    const double size = std::abs(sum);
+    return size > 0 ? std::abs(P[i]) / size * sum : P[i];
   }
 };
 
@@ -106,22 +138,29 @@ struct ImagingLoops {
 
   static Imaging* make_imaging(const ImagingShape* shape, const T* transfer,
                                const float* supports) {
-    auto* const made = new Imaging{*shape, {}, {}};
+    auto* const made = new Imaging{*shape, {}, {}, {}};
     made->windows.assign(shape->windows, shape->windows + 2 * shape->images);
+    if (shape->shifts) made->shifts.assign(shape->shifts, shape->shifts + 2 * shape->images);
     made->shape.windows = nullptr;
+    made->shape.shifts = nullptr;
+    const Complex* const numbers = complex(transfer);
+    const std::vector<std::complex<double>> P(numbers, numbers + shape->transfers * made->pixels());
     for (std::int64_t l = 0; l < shape->images; ++l)
       for (std::int64_t i = 0; i < made->pixels(); ++i) {
-        const Complex P = complex(transfer)[(shape->transfers == 1 ? 0 : l) * made->pixels() + i];
-        made->transfer.push_back(std::complex<double>(P) *
-                                 (supports ? supports[l * made->pixels() + i] : 1.0));
+        const auto own = made->shifts.empty()
+                             ? P[(shape->transfers == 1 ? 0 : l) * made->pixels() + i]
+                             : made->moved(P, l, i);
+        made->transfer.push_back(own * (supports ? supports[l * made->pixels() + i] : 1.0));
       }
     return made;
   }
   static Imaging* seen_imaging(const Imaging* from, const T* u) {
     auto* const made = new Imaging(*from);
-    made->shape.rows = from->shape.low_rows;
-    made->shape.cols = from->shape.low_cols;
-    std::fill(made->windows.begin(), made->windows.end(), 0);
+    made->between = !from->shifts.empty();
+    const int margin = made->between ? 1 : 0;
+    made->shape.rows = from->shape.low_rows + 2 * margin;
+    made->shape.cols = from->shape.low_cols + 2 * margin;
+    std::fill(made->windows.begin(), made->windows.end(), margin);
     for (std::int64_t l = 0; l < from->shape.images; ++l)
       for (std::int64_t i = 0; i < from->pixels(); ++i) {
         const T* const at = u + from->sample(l, i) * line_stride<T>(2);
@@ -135,8 +174,12 @@ struct ImagingLoops {
       for (std::int64_t l = 0; l < images; ++l) {
         Complex* const psi = complex(fields) + (c * images + l) * pixels;
         for (std::int64_t i = 0; i < pixels; ++i) {
-          const T* const at = u + m->sample(l, i) * line_stride<T>(2 * columns) + 2 * c;
-          psi[i] = Complex(m->transfer[l * pixels + i]) * Complex(at[0], at[1]);
+          Complex value = 0;
+          m->for_samples(l, i, [&](std::int64_t sample, double weight) {
+            const T* const at = u + sample * line_stride<T>(2 * columns) + 2 * c;
+            value += static_cast<T>(weight) * Complex(at[0], at[1]);
+          });
+          psi[i] = Complex(m->transfer[l * pixels + i]) * value;
         }
         fourier_of_image(psi, m->shape.low_rows, m->shape.low_cols, m->shape.forward ? -1 : 1);
       }
@@ -151,9 +194,11 @@ struct ImagingLoops {
         fourier_of_image(psi, m->shape.low_rows, m->shape.low_cols, m->shape.forward ? 1 : -1);
         for (std::int64_t i = 0; i < pixels; ++i) {
           const Complex value = std::conj(Complex(m->transfer[l * pixels + i])) * psi[i];
-          T* const at = out + m->sample(l, i) * stride + 2 * c;
-          at[0] += value.real();
-          at[1] += value.imag();
+          m->for_samples(l, i, [&](std::int64_t sample, double weight) {
+            T* const at = out + sample * stride + 2 * c;
+            at[0] += static_cast<T>(weight) * value.real();
+            at[1] += static_cast<T>(weight) * value.imag();
+          });
         }
       }
   }
@@ -161,7 +206,10 @@ struct ImagingLoops {
     std::vector<double> sums(static_cast<std::size_t>(m->shape.rows * m->shape.cols));
     for (std::int64_t l = 0; l < m->shape.images; ++l)
       for (std::int64_t i = 0; i < m->pixels(); ++i)
-        sums[m->sample(l, i)] += weights[l] * std::norm(m->transfer[l * m->pixels() + i]);
+        m->for_samples(l, i, [&](std::int64_t sample, double weight) {
+          sums[sample] +=
+              weight * weight * weights[l] * std::norm(m->transfer[l * m->pixels() + i]);
+        });
     for (std::size_t k = 0; k < sums.size(); ++k) out[k] = static_cast<T>(sums[k]);
   }
   static void scale_fields(const T* z, std::int64_t size, std::int64_t columns, T* fields) {

@@ -93,11 +93,31 @@ UDV_EXPORT RowMatrix<std::complex<double>> resampled_pupil(
 UDV_EXPORT RowMatrix<std::complex<double>> cut_at_na(RowMatrix<std::complex<double>> known,
                                                      const Optics& optics, double wider = 0);
 
+/// Samples by which something is moved, less than one in each direction.
+struct SampleShift {
+  double down = 0, right = 0;
+};
+
+/// How the pupil of each image differs from the common one P. Both may be empty: they do not.
+struct ImagePupils {
+  std::vector<RowMatrix<float>> supports;  ///< factors on P, one array per image
+  std::vector<SampleShift> shifts;         ///< the phase is that of P(k - shift), bilinear
+
+  bool empty() const { return supports.empty() && shifts.empty(); }
+  /// Those of some images.
+  UDV_EXPORT ImagePupils of(const std::vector<Index>& images) const;
+};
+
+/// Discs that are moved, and the neighbours that phases are interpolated from, lie within so many
+/// samples of the disc that is not moved.
+inline constexpr double kExactMargin = 2;
+
 /// LEDs stand between the samples of a spectrum. What the rounding of spectrum_windows() leaves
-/// over, less than one sample, moves the pupil: each image has a disc of its own.
+/// over, less than one sample, moves the pupil: each image has a disc of its own, and phases of
+/// its own.
 struct ExactPupils {
-  RowMatrix<std::complex<double>> pupil;   ///< as pupil(), one sample wider
-  std::vector<RowMatrix<float>> supports;  ///< 1 in the disc of the image, else 0
+  RowMatrix<std::complex<double>> pupil;  ///< as pupil(), kExactMargin samples wider
+  ImagePupils own;                        ///< supports: 1 in the disc of the image, else 0
 };
 UDV_EXPORT ExactPupils exact_pupils(const Optics& optics, Index low_rows, Index low_cols,
                                     const std::vector<Illumination>& lights);

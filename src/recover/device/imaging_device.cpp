@@ -46,13 +46,14 @@ Vector<double> repeated_ones(const Lines<Scalar>& lines) {
 template <typename Real>
 ImagingOnDevice<Real>::ImagingOnDevice(Index rows, Index cols, const std::vector<Window>& windows,
                                        const std::vector<RowMatrix<std::complex<double>>>& transfer,
-                                       const std::vector<RowMatrix<float>>& supports, bool forward,
-                                       Index columns, const ImagingOnDevice* supports_of)
+                                       const ImagePupils& own, bool forward, Index columns,
+                                       const ImagingOnDevice* supports_of)
     : rows_(rows),
       cols_(cols),
       low_rows_(transfer.at(0).rows()),
       low_cols_(transfer[0].cols()),
-      images_(static_cast<Index>(windows.size())) {
+      images_(static_cast<Index>(windows.size())),
+      moved_(!own.shifts.empty()) {
   require_memory(bytes_needed(static_cast<double>(measured()), static_cast<double>(size()),
                               static_cast<double>(columns), sizeof(Real)),
                  "this set of images");
@@ -63,12 +64,19 @@ ImagingOnDevice<Real>::ImagingOnDevice(Index rows, Index cols, const std::vector
   }
   if (supports_of)
     supports_ = supports_of->supports_;
-  else if (!supports.empty())
-    supports_ = uploaded_side_by_side(supports);
+  else if (!own.supports.empty())
+    supports_ = uploaded_side_by_side(own.supports);
+  std::vector<double> shifts;
+  for (const SampleShift& shift : own.shifts) {
+    shifts.push_back(shift.down);
+    shifts.push_back(shift.right);
+  }
   const std::vector<Real> numbers = numbers_of<Real>(transfer);
-  const ImagingShape shape{rows_,          cols_,   low_rows_,
-                           low_cols_,      images_, static_cast<Index>(transfer.size()),
-                           corners.data(), forward};
+  const ImagingShape shape{rows_,          cols_,
+                           low_rows_,      low_cols_,
+                           images_,        static_cast<Index>(transfer.size()),
+                           corners.data(), moved_ ? shifts.data() : nullptr,
+                           forward};
   imaging_ =
       kernels<Real>().make_imaging(&shape, numbers.data(), supports_ ? supports_->data() : nullptr);
   check();
@@ -76,8 +84,8 @@ ImagingOnDevice<Real>::ImagingOnDevice(Index rows, Index cols, const std::vector
 
 template <typename Real>
 ImagingOnDevice<Real>::ImagingOnDevice(const ImagingOnDevice& from, Imaging* imaging)
-    : rows_(from.low_rows_),
-      cols_(from.low_cols_),
+    : rows_(from.low_rows_ + (from.moved_ ? 2 : 0)),
+      cols_(from.low_cols_ + (from.moved_ ? 2 : 0)),
       low_rows_(from.low_rows_),
       low_cols_(from.low_cols_),
       images_(from.images_),

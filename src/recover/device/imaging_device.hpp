@@ -15,18 +15,19 @@ namespace udv::device {
 template <typename Real>
 class ImagingOnDevice {
  public:
-  /// One transfer function, or one for each image; or one with supports, one for each image, or
-  /// those of `supports_of`. Throws OptionError where the device has too little memory for
-  /// `columns` columns at once.
+  /// One transfer function, or one for each image; or one and what each image has of its own, with
+  /// the supports of `supports_of` where given. Throws OptionError where the device has too little
+  /// memory for `columns` columns at once.
   ImagingOnDevice(Index rows, Index cols, const std::vector<Window>& windows,
                   const std::vector<RowMatrix<std::complex<double>>>& transfer,
-                  const std::vector<RowMatrix<float>>& supports, bool forward, Index columns,
+                  const ImagePupils& own, bool forward, Index columns,
                   const ImagingOnDevice* supports_of = nullptr);
   ~ImagingOnDevice();
   ImagingOnDevice(const ImagingOnDevice&) = delete;
   ImagingOnDevice& operator=(const ImagingOnDevice&) = delete;
 
-  /// The images of a known spectrum as a function of a factor on the transfer function.
+  /// The images of a known spectrum as a function of a factor on the transfer function, which has
+  /// one sample more on each side where images have shifts.
   std::unique_ptr<ImagingOnDevice> seen(const Lines<Real>& spectrum) const;
 
   Index size() const { return rows_ * cols_; }
@@ -45,6 +46,7 @@ class ImagingOnDevice {
   ImagingOnDevice(const ImagingOnDevice& from, Imaging* imaging);
 
   Index rows_, cols_, low_rows_, low_cols_, images_;
+  bool moved_ = false;  // images have shifts
   std::shared_ptr<const Array<float>> supports_;
   Imaging* imaging_ = nullptr;
 };

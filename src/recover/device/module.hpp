@@ -13,7 +13,7 @@
 /// in an order that depends on sizes and on the device alone.
 namespace udv::device {
 
-inline constexpr int kModuleVersion = 2;
+inline constexpr int kModuleVersion = 3;
 
 /// Entries by rows (side 0) and by columns (side 1), on the device.
 struct Pattern;
@@ -22,12 +22,14 @@ struct Pattern;
 struct Imaging;
 
 /// psi_l = F^-1 (P_l o window_l(u)), or F where `forward`, for an unknown u of rows x cols samples;
-/// F is unnormalised. P_l is transfer l, or the one transfer times support l.
+/// F is unnormalised. P_l is transfer l, or made of the one transfer P: support_l o |P| with the
+/// phase of P(k - shift_l) = sum of its four neighbours, bilinear; where that is 0, of P(k).
 struct ImagingShape {
   std::int64_t rows, cols;
   std::int64_t low_rows, low_cols;  ///< of an image
   std::int64_t images, transfers;   ///< one transfer, or one for each image
   const std::int32_t* windows;      ///< host: row and column of each
+  const double* shifts;             ///< host: down and right of each, between -1 and 1; or null
   bool forward;
 };
 
@@ -164,13 +166,15 @@ struct Kernels {
   /// real ones. Fields psi lie column by column, in each image by image. Transfers are on the host;
   /// supports may be null.
   Imaging* (*make_imaging)(const ImagingShape* shape, const T* transfer, const float* supports);
-  /// The same images as a function of a factor on the transfer: P_l o window_l(u) instead of P_l,
-  /// windows at (0, 0).
+  /// The same images as a function of a factor q on the transfer: P_l o window_l(u) instead of P_l,
+  /// windows at (0, 0). Where there are shifts, q has one sample more on each side, windows are at
+  /// (1, 1), and image l has q(k - shift_l), bilinear.
   Imaging* (*seen_imaging)(const Imaging* imaging, const T* u);
   void (*project)(const Imaging* imaging, const T* u, std::int64_t columns, T* fields);
   /// The adjoint of project. The fields are lost.
   void (*back_project)(const Imaging* imaging, T* fields, std::int64_t columns, T* out);
-  /// out_k = sum_l weights_l |P_l|^2 where its window lies; weights on the host.
+  /// out_k = sum_l weights_l |P_l|^2 where its window lies, the diagonal of W^* W; weights on the
+  /// host.
   void (*coverage)(const Imaging* imaging, const double* weights, T* out);
   /// z_i = sum_c d_c |psi_ic|^2 - b_i, d on the host, and sum z^2 (host) where not null; b may be
   /// null. Then psi_ic *= z_i where `scale`.

@@ -6,6 +6,7 @@
 #include "core/require.hpp"
 #include "recover/device/imaging_device.hpp"
 #include "recover/kernels/band_fft.hpp"
+#include "recover/operators/image_pupils.hpp"
 #include "recover/operators/windowed_fourier.hpp"
 
 namespace udv {
@@ -18,13 +19,6 @@ std::vector<RowMatrix<Scalar>> cast(const std::vector<Transfer>& list) {
   std::vector<RowMatrix<Scalar>> result;
   for (const Transfer& P : list) result.push_back(P.cast<Scalar>());
   return result;
-}
-
-Transfer seen_through(const Transfer& pupil, const RowMatrix<float>& support) {
-  require(support.rows() == pupil.rows() && support.cols() == pupil.cols(),
-          "imaging: a support is ", support.rows(), " x ", support.cols(), ", ", pupil.rows(),
-          " x ", pupil.cols(), " expected, as the pupil");
-  return pupil.cwiseProduct(support.cast<std::complex<double>>());
 }
 
 // |P_l|^2 / pixels of every image: P_l is transfer l, or the only one through support l.
@@ -76,7 +70,8 @@ RowMatrix<Scalar> shifted(const RowMatrix<Scalar>& from, bool forward) {
 template <typename Scalar>
 ImagingOperator<Scalar>::ImagingOperator(Index image_rows, Index image_cols,
                                          std::vector<Window> windows,
-                                         const std::vector<Transfer>& transfer, bool forward)
+                                         const std::vector<Transfer>& transfer, bool forward,
+                                         const std::vector<SampleShift>& shifts)
     : IntensityOperator<Scalar>(
           image_rows * image_cols,
           static_cast<Index>(windows.size()) * (transfer.empty() ? 0 : transfer[0].size())),
@@ -84,7 +79,7 @@ ImagingOperator<Scalar>::ImagingOperator(Index image_rows, Index image_cols,
       image_cols_(image_cols),
       map_(std::make_unique<WindowedFourier<Real>>(
           image_rows, image_cols, std::move(windows), cast<Scalar>(transfer),
-          forward ? Fourier::kForward : Fourier::kInverse)) {
+          forward ? Fourier::kForward : Fourier::kInverse, shifts)) {
   set_gain(squares_of(transfer, {}, images()));
 }
 
@@ -218,7 +213,7 @@ CodedDiffractionOperator<Scalar>::CodedDiffractionOperator(std::vector<Transfer>
           masks.at(0).rows(), masks[0].cols(),
           std::make_shared<device::ImagingOnDevice<RealOf<Scalar>>>(
               masks[0].rows(), masks[0].cols(), std::vector<Window>(masks.size()), masks,
-              std::vector<RowMatrix<float>>(), true, columns),
+              ImagePupils(), true, columns),
           squares_of(masks, {}, static_cast<Index>(masks.size()))),
       masks_(std::move(masks)) {}
 
@@ -240,52 +235,41 @@ std::unique_ptr<MeasurementOperator<Scalar>> CodedDiffractionOperator<Scalar>::s
   return std::make_unique<CodedDiffractionOperator>(std::move(kept));
 }
 
-namespace {
-
-std::vector<Transfer> pupils_of(const Transfer& pupil,
-                                const std::vector<RowMatrix<float>>& supports) {
-  if (supports.empty()) return {pupil};
-  std::vector<Transfer> pupils;
-  for (const auto& support : supports) pupils.push_back(seen_through(pupil, support));
-  return pupils;
-}
-
-}  // namespace
-
 template <typename Scalar>
 PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
                                                    std::vector<Window> windows, Transfer pupil,
-                                                   std::vector<RowMatrix<float>> supports)
-    : ImagingOperator<Scalar>(rows, cols, windows, pupils_of(pupil, supports), false),
+                                                   ImagePupils own)
+    : ImagingOperator<Scalar>(rows, cols, windows, pupils_of_images(pupil, own), false),
       windows_(std::move(windows)),
       pupil_(std::move(pupil)),
-      supports_(std::make_shared<const std::vector<RowMatrix<float>>>(std::move(supports))) {}
+      own_(std::make_shared<const ImagePupils>(std::move(own))) {}
 
 template <typename Scalar>
 PtychographyOperator<Scalar>::PtychographyOperator(Index rows, Index cols,
                                                    std::vector<Window> windows, Transfer pupil,
-                                                   Supports supports, Index columns,
+                                                   Own own, Index columns,
                                                    const PtychographyOperator* like)
-    : ImagingOperator<Scalar>(rows, cols,
-                              std::make_shared<device::ImagingOnDevice<RealOf<Scalar>>>(
-                                  rows, cols, windows, std::vector<Transfer>{pupil}, *supports,
-                                  false, columns, like ? like->device() : nullptr),
-                              squares_of({pupil}, *supports, static_cast<Index>(windows.size()))),
+    : ImagingOperator<Scalar>(
+          rows, cols,
+          std::make_shared<device::ImagingOnDevice<RealOf<Scalar>>>(
+              rows, cols, windows, std::vector<Transfer>{pupil}, *own, false, columns,
+              like ? like->device() : nullptr),
+          squares_of({pupil}, own->supports, static_cast<Index>(windows.size()))),
       windows_(std::move(windows)),
       pupil_(std::move(pupil)),
-      supports_(std::move(supports)) {}
+      own_(std::move(own)) {}
 
 template <typename Scalar>
 std::shared_ptr<const MeasurementOperator<Scalar>> PtychographyOperator<Scalar>::on_device(
     Index columns) const {
   return std::shared_ptr<PtychographyOperator>(
-      new PtychographyOperator(this->image_rows(), this->image_cols(), windows_, pupil_, supports_,
+      new PtychographyOperator(this->image_rows(), this->image_cols(), windows_, pupil_, own_,
                                columns, this->device() ? this : nullptr));
 }
 
 template <typename Scalar>
 Transfer PtychographyOperator<Scalar>::pupil_of(Index l) const {
-  return supports_->empty() ? pupil_ : seen_through(pupil_, supports_->at(static_cast<size_t>(l)));
+  return pupil_of_image(pupil_, *own_, l);
 }
 
 template <typename Scalar>
@@ -336,17 +320,13 @@ std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with
     const std::vector<Index>& images) const {
   const Index rows = this->image_rows(), cols = this->image_cols();
   std::vector<Window> kept;
-  std::vector<RowMatrix<float>> supports;
-  for (const Index l : images) {
-    kept.push_back(windows_.at(static_cast<size_t>(l)));
-    if (!supports_->empty()) supports.push_back((*supports_)[static_cast<size_t>(l)]);
-  }
+  for (const Index l : images) kept.push_back(windows_.at(static_cast<size_t>(l)));
   if (!this->device())
     return std::make_unique<PtychographyOperator>(rows, cols, std::move(kept), pupil_,
-                                                  std::move(supports));
-  return std::unique_ptr<PtychographyOperator>(new PtychographyOperator(
-      rows, cols, std::move(kept), pupil_,
-      std::make_shared<const std::vector<RowMatrix<float>>>(std::move(supports)), 1, nullptr));
+                                                  own_->of(images));
+  return std::unique_ptr<PtychographyOperator>(
+      new PtychographyOperator(rows, cols, std::move(kept), pupil_,
+                               std::make_shared<const ImagePupils>(own_->of(images)), 1, nullptr));
 }
 
 template <typename Scalar>
@@ -354,13 +334,12 @@ std::unique_ptr<PtychographyOperator<Scalar>> PtychographyOperator<Scalar>::with
     Transfer pupil) const {
   const Index rows = this->image_rows(), cols = this->image_cols();
   if (!this->device())
-    return std::make_unique<PtychographyOperator>(rows, cols, windows_, std::move(pupil),
-                                                  *supports_);
+    return std::make_unique<PtychographyOperator>(rows, cols, windows_, std::move(pupil), *own_);
   require(pupil.rows() == pupil_.rows() && pupil.cols() == pupil_.cols() && pupil.allFinite(),
           "imaging: a pupil of ", pupil.rows(), " x ", pupil.cols(), ", ", pupil_.rows(), " x ",
           pupil_.cols(), " finite numbers expected");
   return std::unique_ptr<PtychographyOperator>(
-      new PtychographyOperator(rows, cols, windows_, std::move(pupil), supports_, 1, this));
+      new PtychographyOperator(rows, cols, windows_, std::move(pupil), own_, 1, this));
 }
 
 template <typename Scalar>
@@ -391,9 +370,11 @@ std::vector<Transfer> seen_spectra(const PtychographyOperator<Scalar>& op,
 template <typename Scalar>
 PupilOperator<Scalar>::PupilOperator(const PtychographyOperator<Scalar>& op,
                                      const Vector<Scalar>& x)
-    : ImagingOperator<Scalar>(op.pupil().rows(), op.pupil().cols(),
-                              std::vector<Window>(op.windows().size()), seen_spectra(op, x),
-                              false) {}
+    : ImagingOperator<Scalar>(
+          op.pupil().rows() + 2 * margin_of(op), op.pupil().cols() + 2 * margin_of(op),
+          std::vector<Window>(op.windows().size(), {margin_of(op), margin_of(op)}),
+          seen_spectra(op, x), false, op.own_pupils().shifts),
+      between_samples_(margin_of(op) > 0) {}
 
 #define UDV_INSTANTIATE(Scalar)                    \
   template class ImagingOperator<Scalar>;          \

@@ -7,6 +7,7 @@
 
 #include "core/clones.hpp"
 #include "core/require.hpp"
+#include "image_strips.hpp"
 #include "pixel_planes.hpp"
 #include "recover/kernels/pack.hpp"
 #include "udv/core/parallel.hpp"
@@ -18,69 +19,6 @@ constexpr Index kMaxGroups = 8, kManyColumns = 8, kColumnParts = 4;
 constexpr double kSumCost = 1.5;
 constexpr Index kSumBudget = 1 << 20;  // samples in the sums of all groups together
 constexpr Index kColBlock = 8;
-
-// A strip of an image and the same columns of an array of real numbers.
-template <typename Real>
-struct Strip {
-  Real *image, *values;
-  Index values_stride;
-  Index rows, width;  // columns up to the end of the image
-
-  // body.operator()<N>(numbers of the image, values): N of each, for every row.
-  template <typename Body>
-  UDV_INLINE void over_rows(const Body& body) const {
-    Real *psi = image, *y = values;
-    if (width >= kLanes<Real>) {
-      for (Index r = 0; r < rows; ++r, psi += kBlock<Real>, y += values_stride)
-        body.template operator()<kLanes<Real>>(psi, y);
-    } else {
-      for (Index r = 0; r < rows; ++r, psi += kBlock<Real>, y += values_stride)
-        for (Index i = 0; i < width; ++i) body.template operator()<1>(psi + i, y + i);
-    }
-  }
-};
-
-// y += weight |psi|^2. Not inlined: the loops are short of registers where they would go.
-template <typename Real>
-[[gnu::noinline]] UDV_CLONED void add_intensity(Real weight, const Strip<Real>& strip) {
-  strip.over_rows([=]<int N>(const Real* psi, Real* y) UDV_INLINE_BODY {
-    const auto re = load_pack<Real, N>(psi), im = load_pack<Real, N>(psi + kLanes<Real>);
-    store_pack<Real, N>(load_pack<Real, N>(y) + weight * (re * re + im * im), y);
-  });
-}
-
-// psi = z o psi
-template <typename Real>
-[[gnu::noinline]] UDV_CLONED void scale(const Strip<Real>& strip) {
-  strip.over_rows([]<int N>(Real* psi, const Real* z) UDV_INLINE_BODY {
-    const auto factor = load_pack<Real, N>(z);
-    store_pack<Real, N>(factor * load_pack<Real, N>(psi), psi);
-    store_pack<Real, N>(factor * load_pack<Real, N>(psi + kLanes<Real>), psi + kLanes<Real>);
-  });
-}
-
-// One row of a strip and the same numbers of a field, `stride` from one to the next.
-template <typename Real>
-UDV_INLINE void row_to_field(const Real* row, Index width, std::complex<Real>* field,
-                             Index stride) {
-  if (stride == 1 && width >= kLanes<Real>)
-    store_interleaved<Real>(load_lanes(row), load_lanes(row + kLanes<Real>), reals_of(field));
-  else
-    for (Index i = 0; i < std::min<Index>(width, kLanes<Real>); ++i)
-      field[i * stride] = get_number(row, i);
-}
-template <typename Real>
-UDV_INLINE void row_from_field(const std::complex<Real>* field, Index stride, Index width,
-                               Real* row) {
-  if (stride == 1 && width >= kLanes<Real>) {
-    const auto [re, im] = load_interleaved<Real>(reals_of(field));
-    store_lanes<Real>(re, row);
-    store_lanes<Real>(im, row + kLanes<Real>);
-  } else {
-    for (Index i = 0; i < std::min<Index>(width, kLanes<Real>); ++i)
-      set_number(row, i, field[i * stride]);
-  }
-}
 
 // From the first to the last flag that is set; empty where none is.
 template <typename Flags>
@@ -96,7 +34,7 @@ Band band_of(const Flags& flags) {
 template <typename Real>
 WindowedFourier<Real>::WindowedFourier(Index rows, Index cols, std::vector<Window> windows,
                                        const std::vector<RowMatrix<Complex>>& transfer,
-                                       Fourier direction)
+                                       Fourier direction, const std::vector<SampleShift>& shifts)
     : rows_(rows), cols_(cols), windows_(std::move(windows)) {
   require(!windows_.empty() && !transfer.empty(), "imaging: no images");
   require(transfer.size() == 1 || transfer.size() == windows_.size(), "imaging: ", transfer.size(),
@@ -114,6 +52,21 @@ WindowedFourier<Real>::WindowedFourier(Index rows, Index cols, std::vector<Windo
     require(P.allFinite(), "imaging: a transfer function holds a value that is not finite");
   }
   set_transfer(transfer, direction);
+  set_shifts(shifts);
+}
+
+// Corners stay within the spectrum, so that planes need no margin of their own.
+template <typename Real>
+void WindowedFourier<Real>::set_shifts(const std::vector<SampleShift>& shifts) {
+  if (shifts.empty()) return;
+  require(static_cast<Index>(shifts.size()) == images(), "imaging: ", shifts.size(), " shifts for ",
+          images(), " images");
+  for (const Window& window : windows_)
+    require(window.row > 0 && window.col > 0 && window.row + low_rows_ < rows_ &&
+                window.col + low_cols_ < cols_,
+            "imaging: a window that is moved reaches the edge of the spectrum of ", rows_, " x ",
+            cols_);
+  for (const SampleShift& shift : shifts) corners_.push_back(corners_of(shift));
 }
 
 template <typename Real>
@@ -171,11 +124,38 @@ void WindowedFourier<Real>::prefetch(Index l, const Spectra& spectra, Index c) c
   });
 }
 
+// P o window(u) between samples.
+template <typename Real>
+UDV_CLONED void WindowedFourier<Real>::load_between(Index l, const Spectra& spectra, Index c,
+                                                    Scratch& scratch) const {
+  const Real *const P = transfer(l), *const re = spectra.real(c), *const im = re + spectra.plane;
+  Real* const to = scratch.spectrum.data();
+  const std::array<Corner, 4>& corners = corners_[static_cast<size_t>(l)];
+  const auto weight = [&](int i) { return static_cast<Real>(corners[i].weight); };
+  const Index at0 = offset(corners[0]), at1 = offset(corners[1]), at2 = offset(corners[2]),
+              at3 = offset(corners[3]);
+  const Real w0 = weight(0), w1 = weight(1), w2 = weight(2), w3 = weight(3);
+  over_window(l, [=](Index at, Index place) UDV_INLINE_BODY {
+    const auto between = [=](const Real* from) UDV_INLINE_BODY {
+      return w0 * load_lanes(from + at0) + w1 * load_lanes(from + at1) +
+             w2 * load_lanes(from + at2) + w3 * load_lanes(from + at3);
+    };
+    const auto a = load_lanes(P + at), b = load_lanes(P + at + kLanes<Real>);
+    const auto x = between(re + place), y = between(im + place);
+    store_lanes<Real>(a * x - b * y, to + at);
+    store_lanes<Real>(a * y + b * x, to + at + kLanes<Real>);
+  });
+}
+
 // From column c to strips of image l: P o window(u), transformed along its rows. The spectrum is
 // written in the band alone: all else of it stays zero.
 template <typename Real>
 UDV_CLONED void WindowedFourier<Real>::load(Index l, const Spectra& spectra, Index c,
                                             Scratch& scratch) const {
+  if (!corners_.empty()) {
+    load_between(l, spectra, c, scratch);
+    return fft_->read_spectrum(scratch);
+  }
   const Real *const P = transfer(l), *const re = spectra.real(c), *const im = re + spectra.plane;
   Real* const to = scratch.spectrum.data();
   over_window(l, [=](Index at, Index place) UDV_INLINE_BODY {
@@ -188,12 +168,38 @@ UDV_CLONED void WindowedFourier<Real>::load(Index l, const Spectra& spectra, Ind
   fft_->read_spectrum(scratch);
 }
 
+// The adjoint of load_between().
+template <typename Real>
+UDV_CLONED void WindowedFourier<Real>::add_between(Index l, const Scratch& scratch, Spectra& sums,
+                                                   Index c) const {
+  const Real *const P = transfer(l), *const from = scratch.back.data();
+  Real *const re = sums.real(c), *const im = re + sums.plane;
+  std::array<Index, 4> offsets;
+  std::array<Real, 4> weights;
+  for (size_t i = 0; i < 4; ++i) {
+    const Corner& corner = corners_[static_cast<size_t>(l)][i];
+    offsets[i] = offset(corner);
+    weights[i] = static_cast<Real>(corner.weight);
+  }
+  over_window(l, [=](Index at, Index place) UDV_INLINE_BODY {
+    const auto a = load_lanes(P + at), b = load_lanes(P + at + kLanes<Real>);
+    const auto x = load_lanes(from + at), y = load_lanes(from + at + kLanes<Real>);
+    const auto u = a * x + b * y, v = a * y - b * x;
+    for (size_t i = 0; i < 4; ++i) {
+      Real *const p = re + place + offsets[i], *const q = im + place + offsets[i];
+      store_lanes<Real>(load_lanes(p) + weights[i] * u, p);
+      store_lanes<Real>(load_lanes(q) + weights[i] * v, q);
+    }
+  });
+}
+
 // From the strips of image l: sum c += window^* (conj(P) o its spectrum).
 template <typename Real>
 UDV_CLONED void WindowedFourier<Real>::add(Index l, Scratch& scratch, Spectra& sums,
                                            Index c) const {
   prefetch(l, sums, c);
   fft_->write_spectrum(scratch);
+  if (!corners_.empty()) return add_between(l, scratch, sums, c);
   const Real *const P = transfer(l), *const from = scratch.back.data();
   Real *const re = sums.real(c), *const im = re + sums.plane;
   over_window(l, [=](Index at, Index place) UDV_INLINE_BODY {
@@ -385,10 +391,17 @@ Vector<Real> WindowedFourier<Real>::coverage(const Vector<Real>& image_weights) 
     const Window& window = windows_[static_cast<size_t>(l)];
     const Real weight = image_weights(l) * static_cast<Real>(pixels());
     for (Index r = rows.first; r < rows.last; ++r)
-      for (Index c = 0; c < low_cols_; ++c)
-        total((window.row + r) * cols_ + window.col + c) +=
-            weight *
-            std::norm(get_number(transfer(l) + c * fft_->spectrum_stride(), r - rows.first));
+      for (Index c = 0; c < low_cols_; ++c) {
+        const Real light = weight * std::norm(get_number(transfer(l) + c * fft_->spectrum_stride(),
+                                                         r - rows.first));
+        if (corners_.empty()) {
+          total((window.row + r) * cols_ + window.col + c) += light;
+          continue;
+        }
+        for (const Corner& at : corners_[static_cast<size_t>(l)])
+          total((window.row + r + at.down) * cols_ + window.col + c + at.right) +=
+              light * static_cast<Real>(at.weight * at.weight);
+      }
   }
   return total;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
 #include "recover/kernels/band_fft.hpp"
 #include "recover/kernels/object_pool.hpp"
+#include "recover/operators/image_pupils.hpp"
 #include "udv/recover/optics.hpp"
 
 namespace udv {
@@ -13,16 +15,18 @@ namespace udv {
 /// The linear map of imaging by Fourier transforms: image l of u is
 ///   psi_l = F^-1 (P_l o window_l(u)) / sqrt(pixels), or F instead of F^-1,
 /// with u a rows x cols array, window_l its part of the size of an image, F unnormalised and P_l a
-/// transfer function: one for all images, or one for each. Threads share the images, in groups, or
-/// the columns of U, in parts. How many there are depends on the problem alone and their sums are
-/// added in order: the same bits for any number of threads.
+/// transfer function: one for all images, or one for each. Where images have shifts, window_l(u) is
+/// taken between samples: sum_c weight_c u(k + corner_c) (corners_of()). Threads share the images,
+/// in groups, or the columns of U, in parts. How many there are depends on the problem alone and
+/// their sums are added in order: the same bits for any number of threads.
 template <typename Real>
 class WindowedFourier {
  public:
   using Complex = std::complex<Real>;
 
   WindowedFourier(Index rows, Index cols, std::vector<Window> windows,
-                  const std::vector<RowMatrix<Complex>>& transfer, Fourier direction);
+                  const std::vector<RowMatrix<Complex>>& transfer, Fourier direction,
+                  const std::vector<SampleShift>& shifts = {});
 
   Index size() const { return rows_ * cols_; }
   Index images() const { return static_cast<Index>(windows_.size()); }
@@ -34,7 +38,7 @@ class WindowedFourier {
   /// z = sum_c d_c |psi_c|^2 - b and out = sum_l window_l^* conj(P_l) F (z psi): one gradient.
   void residual_products(const ConstRows<Complex>& U, const Vector<Real>& d, const Vector<Real>& b,
                          Vector<Real>& z, Rows<Complex> out) const;
-  /// sum_l w_l |P_l|^2 where its window lies.
+  /// sum_l w_l |P_l|^2 where its window lies: the diagonal of W^* W with weights.
   Vector<Real> coverage(const Vector<Real>& image_weights) const;
 
  private:
@@ -71,12 +75,16 @@ class WindowedFourier {
     Real* picture(Index c, Index size) const { return group.images[image % 2].data() + c * size; }
   };
 
+  void set_shifts(const std::vector<SampleShift>& shifts);
   const Real* transfer(Index l) const {
     return transfer_[transfer_.size() == 1 ? 0 : static_cast<size_t>(l)].data();
   }
   void set_transfer(const std::vector<RowMatrix<Complex>>& transfer, Fourier direction);
+  Index offset(const Corner& corner) const { return corner.right * rows_ + corner.down; }
   template <typename Body>
   void over_window(Index l, const Body& body) const;
+  void load_between(Index l, const Spectra& spectra, Index c, Scratch& scratch) const;
+  void add_between(Index l, const Scratch& scratch, Spectra& sums, Index c) const;
   void prefetch(Index l, const Spectra& spectra, Index c) const;
   void load(Index l, const Spectra& spectra, Index c, Scratch& scratch) const;
   void add(Index l, Scratch& scratch, Spectra& sums, Index c) const;
@@ -94,7 +102,8 @@ class WindowedFourier {
   // counted from there, in blocks.
   std::unique_ptr<BandFft<Real>> fft_;
   std::vector<Band> spans_;
-  std::vector<Vector<Real>> transfer_;  // divided by sqrt(pixels), as spectra of fft_
+  std::vector<Vector<Real>> transfer_;          // divided by sqrt(pixels), as spectra of fft_
+  std::vector<std::array<Corner, 4>> corners_;  // of each image; empty: windows are on samples
   mutable ObjectPool<Workspace> workspaces_;
   mutable ObjectPool<Scratch> scratch_;
 };

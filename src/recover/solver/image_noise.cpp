@@ -17,6 +17,7 @@ constexpr double kHighest = 0.05;      // share of the frequencies that are look
 constexpr double kDarkest = 0.3;       // share of the dark images that tell the constant
 constexpr double kRing = 4;            // width of a ring of the spectrum, in samples
 constexpr double kLeastSignal = 0.05;  // of the power of a ring
+constexpr size_t kToldRings = 3;       // in which images tell phases
 
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
@@ -89,6 +90,41 @@ size_t ring_of(const Operator& op, Index k) {
   return static_cast<size_t>(std::hypot(x, y) / kRing);
 }
 
+// The place of the opposite frequency; its own where that is not in the spectrum.
+Index opposite(const Operator& op, Index k) {
+  const Index rows = op.image_rows(), cols = op.image_cols();
+  const Index row = 2 * (rows / 2) - k / cols, col = 2 * (cols / 2) - k % cols;
+  return row < rows && col < cols ? row * cols + col : k;
+}
+
+// Samples of a ring: their power, the share of noise in it, and how much of it is absorption,
+// |x_k + conj(x_-k)|^2 / 4, the rest being phase, where the light has phase 0.
+struct Ring {
+  double power = 0, noise = 0, count = 0, absorption = 0, strength = 0;
+
+  void add(Complex own, Complex opposite, double noise_of_sample) {
+    power += static_cast<double>(std::norm(own));
+    absorption += static_cast<double>(std::norm(own + std::conj(opposite))) / 4;
+    noise += noise_of_sample;
+    ++count;
+  }
+  double signal() const { return std::max(power - noise, kLeastSignal * power); }
+  double absorbed() const { return std::max(absorption - noise / 2, kLeastSignal * absorption); }
+};
+
+// Images hardly tell slow phases, so that those found may be noise alone. Against absorption they
+// are as strong as phases that images do tell, those of the next rings.
+void bound_slow_phases(std::vector<Ring>& rings) {
+  double signal = 0, absorbed = 0;
+  for (size_t ring = 1; ring < std::min<size_t>(rings.size(), 1 + kToldRings); ++ring) {
+    signal += rings[ring].signal();
+    absorbed += rings[ring].absorbed();
+  }
+  if (rings.empty() || !(absorbed > 0)) return;
+  const double expected = rings[0].absorbed() * std::max(1.0, signal / absorbed);
+  rings[0].power = std::min(rings[0].power, expected + rings[0].noise);
+}
+
 }  // namespace
 
 double ImageNoise::offset(double most) const {
@@ -118,33 +154,32 @@ ImageNoise noise_of_images(const Operator& op, const Vector<float>& amplitudes,
 }
 
 Vector<float> shrinkage_of(const Operator& op, const Vector<Complex>& x,
-                           const Vector<float>& weights, double variance) {
+                           const Vector<float>& weights, double variance, bool plane_wave) {
   const Vector<float> light = op.diagonal(weights);
   const float floor = 1e-3f * light.maxCoeff();
-  std::vector<double> power, noise, count;
+  const Index middle = op.image_rows() / 2 * op.image_cols() + op.image_cols() / 2;
+  const Complex unit = std::abs(x(middle)) > 0 ? x(middle) / std::abs(x(middle)) : Complex(1);
+  std::vector<Ring> rings;
   for (Index k = 0; k < x.size(); ++k) {
-    if (!(light(k) > floor)) continue;
+    if (!(light(k) > floor) || (plane_wave && k == middle)) continue;
     const size_t ring = ring_of(op, k);
-    if (ring >= power.size())
-      for (auto* values : {&power, &noise, &count}) values->resize(ring + 1);
-    power[ring] += static_cast<double>(std::norm(x(k)));
-    noise[ring] += 4 * variance / static_cast<double>(light(k));
-    ++count[ring];
+    if (ring >= rings.size()) rings.resize(ring + 1);
+    const double noise = 4 * variance / static_cast<double>(light(k));
+    rings[ring].add(std::conj(unit) * x(k), std::conj(unit) * x(opposite(op, k)), noise);
   }
-  std::vector<double> strength(power.size(), 0);
+  if (plane_wave) bound_slow_phases(rings);
   double largest = 0;
-  for (size_t ring = 0; ring < power.size(); ++ring) {
-    if (!(power[ring] > 0)) continue;
-    const double signal = std::max(power[ring] - noise[ring], kLeastSignal * power[ring]);
-    strength[ring] = 2 * variance * count[ring] / signal;
-    largest = std::max(largest, strength[ring]);
+  for (Ring& ring : rings) {
+    if (ring.count > 0) ring.strength = 2 * variance * ring.count / ring.signal();
+    largest = std::max(largest, ring.strength);
   }
   Vector<float> shrinkage(x.size());
   for (Index k = 0; k < x.size(); ++k) {
     const size_t ring = ring_of(op, k);
-    const bool known = light(k) > floor && ring < strength.size() && strength[ring] > 0;
-    shrinkage(k) = static_cast<float>(known ? strength[ring] : largest);
+    const bool known = light(k) > floor && ring < rings.size() && rings[ring].strength > 0;
+    shrinkage(k) = static_cast<float>(known ? rings[ring].strength : largest);
   }
+  if (plane_wave) shrinkage(middle) = 0;
   return shrinkage;
 }
 

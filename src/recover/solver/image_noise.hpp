@@ -25,9 +25,11 @@ ImageNoise noise_of_images(const PtychographyOperator<std::complex<float>>& op,
 
 /// lambda_k = 2 sigma^2 / S_k for amplitudes with noise of variance sigma^2 and spectrum samples of
 /// expected square S_k: the mean of |x_k|^2 on rings about frequency 0, without the share of the
-/// noise, 4 sigma^2 / (light of sample k). Samples without light get the largest lambda.
+/// noise, 4 sigma^2 / (light of sample k). Samples without light get the largest lambda. Where the
+/// light is a plane wave, frequency 0 is not shrunk, and phases of the first ring, which images
+/// hardly tell, are expected to be as strong against absorption as those of the next rings.
 Vector<float> shrinkage_of(const PtychographyOperator<std::complex<float>>& op,
                            const Vector<std::complex<float>>& x, const Vector<float>& weights,
-                           double variance);
+                           double variance, bool plane_wave);
 
 }  // namespace udv

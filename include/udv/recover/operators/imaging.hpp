@@ -59,9 +59,12 @@ class UDV_EXPORT ImagingOperator : public IntensityOperator<Scalar> {
   double norm_bound() const override { return norm_bound_; }
 
  protected:
-  /// psi_l = F^-1 (P_l o window_l(x)) / sqrt(pixels), or F where `forward`.
+  /// psi_l = F^-1 (P_l o window_l(x)) / sqrt(pixels), or F where `forward`. Where there are
+  /// shifts, one per image, window_l(x) has the samples at k - shift_l, bilinear; windows do not
+  /// touch the edges of x then.
   ImagingOperator(Index image_rows, Index image_cols, std::vector<Window> windows,
-                  const std::vector<RowMatrix<std::complex<double>>>& transfer, bool forward);
+                  const std::vector<RowMatrix<std::complex<double>>>& transfer, bool forward,
+                  const std::vector<SampleShift>& shifts = {});
   /// The same on the device; |P_l|^2 / pixels of each image.
   ImagingOperator(Index image_rows, Index image_cols,
                   std::shared_ptr<const device::ImagingOnDevice<Real>> images,
@@ -101,15 +104,16 @@ class UDV_EXPORT CodedDiffractionOperator final : public ImagingOperator<Scalar>
 template <typename Scalar>
 class UDV_EXPORT PtychographyOperator final : public ImagingOperator<Scalar> {
  public:
-  /// A spectrum of rows x cols samples; the pupil has the size of an image. Where there are
-  /// supports, one per image, image l has the pupil P o support_l.
+  /// A spectrum of rows x cols samples; the pupil has the size of an image. Image l has the pupil
+  /// support_l o |P| with the phase of P(k - shift_l), where there are such.
   PtychographyOperator(Index rows, Index cols, std::vector<Window> windows,
-                       RowMatrix<std::complex<double>> pupil,
-                       std::vector<RowMatrix<float>> supports = {});
+                       RowMatrix<std::complex<double>> pupil, ImagePupils own = {});
 
   std::string_view name() const override { return "ptychography"; }
   const std::vector<Window>& windows() const { return windows_; }
   const RowMatrix<std::complex<double>>& pupil() const { return pupil_; }
+  /// What images have of their own.
+  const ImagePupils& own_pupils() const { return *own_; }
   /// As image l has it.
   RowMatrix<std::complex<double>> pupil_of(Index l) const;
   Vector<Scalar> to_image(const Vector<Scalar>& x) const override;
@@ -123,26 +127,35 @@ class UDV_EXPORT PtychographyOperator final : public ImagingOperator<Scalar> {
   std::shared_ptr<const MeasurementOperator<Scalar>> on_device(Index columns = 1) const override;
 
  private:
-  using Supports = std::shared_ptr<const std::vector<RowMatrix<float>>>;
+  using Own = std::shared_ptr<const ImagePupils>;
 
   /// On the device, with memory for so many columns; with the supports of `like`, where given.
   PtychographyOperator(Index rows, Index cols, std::vector<Window> windows,
-                       RowMatrix<std::complex<double>> pupil, Supports supports, Index columns,
+                       RowMatrix<std::complex<double>> pupil, Own own, Index columns,
                        const PtychographyOperator* like);
 
   std::vector<Window> windows_;
   RowMatrix<std::complex<double>> pupil_;
-  Supports supports_;
+  Own own_;
 };
 
-/// Images of a known sample as a function of the pupil: |F^-1 (q o P o window_l(x))|^2 / pixels
-/// with a factor q on the pupil P as the unknown.
+/// Images of a known sample as a function of the pupil: |F^-1 (q o P_l o window_l(x))|^2 / pixels
+/// with a factor q on the pupil as the unknown. Where images have shifts, q has one sample more on
+/// each side and image l has q(k - shift_l), bilinear: W^* W is not diagonal then.
 template <typename Scalar>
 class UDV_EXPORT PupilOperator final : public ImagingOperator<Scalar> {
  public:
   PupilOperator(const PtychographyOperator<Scalar>& op, const Vector<Scalar>& x);
 
   std::string_view name() const override { return "pupil"; }
+  bool has_diagonal_gram() const override { return !between_samples_; }
+  /// Samples of q on each side that the pupil does not have.
+  static Index margin_of(const PtychographyOperator<Scalar>& op) {
+    return op.own_pupils().shifts.empty() ? 0 : 1;
+  }
+
+ private:
+  bool between_samples_;
 };
 
 }  // namespace udv
