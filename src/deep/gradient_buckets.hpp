@@ -34,7 +34,7 @@ class GradientBuckets {
     torch::Tensor memory;  // all gradients, one after the other
     size_t begin, end;     // of the parameters
     size_t missing = 0;    // gradients that are still to come
-    Processes::Group::Wait wait;
+    Processes::Group::Wait wait = {};
   };
 
   void make_buckets();

@@ -284,7 +284,8 @@ TEST(Ptycho, GuessesASetupFromTheNamesOfCxiFiles) {
   EXPECT_NE(setup.find("# magnification =   # MISSING"), std::string::npos) << setup;
   EXPECT_NE(setup.find("the detector's distance, not that of the LEDs"), std::string::npos);
   EXPECT_NE(setup.find("variable = \"entry_1/data_1/data\""), std::string::npos);
-  EXPECT_NE(lab.cli.run("ptycho data.npz --guess").err.find("replace it (force)"), std::string::npos);
+  EXPECT_NE(lab.cli.run("ptycho data.npz --guess").err.find("replace it (force)"),
+            std::string::npos);
 }
 
 TEST(Ptycho, GuessesASetupFromOmeXml) {
