@@ -36,12 +36,19 @@ inline int warp_blocks(std::int64_t lines, int threads = kThreads) {
   return blocks_for(lines, threads / kWarp);
 }
 
+/// Blocks of a kernel that the device runs at once, with so many bytes of shared memory each.
+int resident_blocks(const void* kernel, int threads, int bytes);
+
 /// Memory that was released goes back to the driver.
 void give_back_memory();
 
 /// Scratch memory that stays: slot n has at least this many bytes.
 void* scratch(int slot, std::size_t bytes);
 inline constexpr int kFourierSlot = 8, kImagesSlot = 9;
+
+/// Memory of the host to the device and back, complete on return.
+void send(void* to, const void* from_host, std::size_t bytes);
+void fetch(void* to_host, const void* from, std::size_t bytes);
 
 /// Numbers of the host on the device, in a slot of scratch memory.
 double* on_device(const double* host, std::int64_t size, int slot);
@@ -128,7 +135,13 @@ void add_entry_kernels(Kernels<T>& kernels);
 template <typename T>
 void add_block_kernels(Kernels<T>& kernels);
 template <typename T>
+void add_line_kernels(Kernels<T>& kernels);
+template <typename T>
 void add_bayes_kernels(Kernels<T>& kernels);
+template <typename T>
+void add_bayes_entry_kernels(Kernels<T>& kernels);
+template <typename T>
+void add_bayes_record_kernels(Kernels<T>& kernels);
 template <typename T>
 void add_imaging_kernels(Kernels<T>& kernels);
 template <typename T>
@@ -137,5 +150,6 @@ void release_imaging(Imaging* imaging);
 Pattern* make_pattern(std::int64_t rows, std::int64_t cols, const std::int32_t* first,
                       const std::int32_t* other, const std::int32_t* entry);
 void release_pattern(Pattern* pattern);
+std::int64_t connected_blocks(const Pattern* pattern, const char* marks, std::int32_t* label);
 
 }  // namespace udv::device

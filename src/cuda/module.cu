@@ -65,14 +65,6 @@ void release(void* memory) {
   if (memory) note(cudaFreeAsync(memory, nullptr), "release");
 }
 
-void upload(void* to, const void* from_host, std::size_t bytes) {
-  note(cudaMemcpy(to, from_host, bytes, cudaMemcpyHostToDevice), "upload");
-}
-
-void download(void* to_host, const void* from, std::size_t bytes) {
-  note(cudaMemcpy(to_host, from, bytes, cudaMemcpyDeviceToHost), "download");
-}
-
 void copy(void* to, const void* from, std::size_t bytes) {
   note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice), "copy");
 }
@@ -100,18 +92,35 @@ __global__ void add_parts_kernel(const double* partial, std::int64_t parts, std:
 }
 
 Module make_module() {
-  Module module{kModuleVersion,  start,    name, failed, memory, allocate,     release,
-                upload,          download, copy, zero,   wait,   make_pattern, release_pattern,
-                release_imaging, {},       {}};
+  Module module{kModuleVersion,
+                start,
+                name,
+                failed,
+                memory,
+                allocate,
+                release,
+                send,
+                fetch,
+                copy,
+                zero,
+                wait,
+                make_pattern,
+                release_pattern,
+                connected_blocks,
+                release_imaging,
+                {},
+                {}};
   add_array_kernels(module.singles);
   add_entry_kernels(module.singles);
   add_block_kernels(module.singles);
+  add_line_kernels(module.singles);
   add_bayes_kernels(module.singles);
   add_imaging_kernels(module.singles);
   add_image_data_kernels(module.singles);
   add_array_kernels(module.doubles);
   add_entry_kernels(module.doubles);
   add_block_kernels(module.doubles);
+  add_line_kernels(module.doubles);
   add_bayes_kernels(module.doubles);
   add_imaging_kernels(module.doubles);
   add_image_data_kernels(module.doubles);
@@ -131,6 +140,14 @@ void note_text(const std::string& text) {
 int blocks_for(std::int64_t work, int per_block) {
   const std::int64_t wanted = (work + per_block - 1) / per_block;
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, 16 * multiprocessors));
+}
+
+int resident_blocks(const void* kernel, int threads, int bytes) {
+  int on_one = 1;
+  note(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_one, kernel, threads,
+                                                     static_cast<std::size_t>(bytes)),
+       "occupancy");
+  return std::max(1, on_one) * multiprocessors;
 }
 
 void wait() {
@@ -164,7 +181,7 @@ void* scratch(int slot, std::size_t bytes) {
 double* on_device(const double* host, std::int64_t size, int slot) {
   const auto bytes = static_cast<std::size_t>(size) * sizeof(double);
   auto* const to = static_cast<double*>(scratch(slot, bytes));
-  upload(to, host, bytes);
+  send(to, host, bytes);
   return to;
 }
 
@@ -174,7 +191,7 @@ void add_parts(const double* partial, std::int64_t parts, std::int64_t size, dou
       few ? results() : static_cast<double*>(scratch(0, static_cast<std::size_t>(size) * 8));
   add_parts_kernel<<<blocks_for(size, 1), kThreads>>>(partial, parts, size, sums);
   launched("add_parts");
-  if (!few) return download(out, sums, static_cast<std::size_t>(size) * 8);
+  if (!few) return fetch(out, sums, static_cast<std::size_t>(size) * 8);
   wait();
   std::copy_n(sums, size, out);
 }

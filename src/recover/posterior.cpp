@@ -32,12 +32,17 @@ void reduce_to_diagonal(Posterior::Side& side) {
 
 Posterior::Posterior(Side rows, Side cols, Noise noise)
     : rows_(std::move(rows)), cols_(std::move(cols)), noise_(std::move(noise)) {
-  const size_t bytes = sizeof(float) * (rows_.records.size() + cols_.records.size());
-  diagonal_ = bytes > static_cast<size_t>(kMostBytes);
+  diagonal_ = keeps_diagonals_only(rows_.lines + cols_.lines, rows_.width);
   if (!diagonal_) return;
   reduce_to_diagonal(rows_);
   reduce_to_diagonal(cols_);
 }
+
+Posterior::Posterior(Side rows, Side cols, Noise noise, bool is_diagonal)
+    : rows_(std::move(rows)),
+      cols_(std::move(cols)),
+      noise_(std::move(noise)),
+      diagonal_(is_diagonal) {}
 
 double Posterior::variance(Index i, Index j) const {
   const Index D = rows_.width, stride = stride_of(D, diagonal_);

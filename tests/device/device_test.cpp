@@ -11,6 +11,8 @@
 
 #include "core/require.hpp"
 #include "recover/solver/bayes_answer.hpp"
+#include "recover/solver/bias_fit.hpp"
+#include "recover/solver/offsets.hpp"
 #include "support/linearization_laws.hpp"
 #include "support/operator_laws.hpp"
 #include "support/operator_registry.hpp"
@@ -100,6 +102,88 @@ TYPED_TEST(EntriesOnADevice, AreFittedAsOnTheHost) {
     EXPECT_NEAR(minimised(on_device, there), expected, 1e-4 * expected);
     EXPECT_LE((here.Z - there.Z).norm(), 0.05 * here.Z.norm());
   });
+}
+
+// Rows of residue r have columns of residue r: three blocks, in the first of which one row has a
+// single entry.
+Entries three_blocks() {
+  Entries entries{30, 24, false, {}, {}, {}};
+  for (std::int32_t i = 0; i < 30; ++i)
+    for (std::int32_t j = i % 3; j < 24; j += 3)
+      if (i != 6 || j == 0) {
+        entries.row.push_back(i);
+        entries.col.push_back(j);
+        entries.value.push_back(1 + 0.1 * i - 0.2 * j);
+      }
+  return entries;
+}
+
+TEST(EntriesOnADeviceToo, FallIntoTheSameBlocks) {
+  const EntriesOperator<double> host(three_blocks());
+  const auto device = host.on_device();
+  for (const Index rank : {1, 2}) {  // 2: a row is peeled off
+    const Undetermined here = host.undetermined(rank), there = device->undetermined(rank);
+    EXPECT_EQ(here.blocks.size(), 2u);
+    EXPECT_EQ(there.blocks, here.blocks);
+    EXPECT_EQ(there.rows, here.rows);
+    EXPECT_EQ(there.free_parameters, here.free_parameters);
+  }
+  const EntriesOperator<double> one(random_pattern(23, 17, false, true));
+  EXPECT_EQ(one.on_device()->undetermined(1).blocks, one.undetermined(1).blocks);
+}
+
+TEST(EntriesOnADeviceToo, HaveTheSameOffsets) {
+  for (const bool weighted : {false, true}) {
+    Entries entries = three_blocks();
+    for (size_t t = 0; weighted && t < entries.value.size(); ++t)
+      entries.weight.push_back(t % 7 == 3 ? 0 : 0.5 + t % 3);
+    const EntriesOperator<double> host(entries);
+    const auto device = host.on_device();
+    Biases biases;
+    biases.global = 500;
+    biases.row = Vector<double>::LinSpaced(30, -40, 60);
+    biases.col = Vector<double>::LinSpaced(24, 3, -8);
+    const Vector<double> b = measured(host, biases);
+    EXPECT_LE((measured(*device, biases) - b).norm(), 1e-14 * b.norm());
+    const OffsetModel here = dominant_offsets(host, b, Centering::kAuto);
+    const OffsetModel there = dominant_offsets(*device, b, Centering::kAuto);
+    EXPECT_EQ(there.center, here.center);
+    EXPECT_LE((measured(host, there.biases) - measured(host, here.biases)).norm(), 1e-9 * b.norm());
+  }
+}
+
+TEST(FactorsOnADevice, HaveTheSameSingularValues) {
+  const EntriesOperator<double> host(random_pattern(23, 17, false, true));
+  const auto device = host.on_device();
+  const Vector<double> b = Vector<double>::Random(host.num_measurements());
+  for (const char* const method : {"udv", "uv"}) {
+    Vector<double> d = Vector<double>::Ones(4);
+    if (method_named(method).diagonal) d << 3, 0.5, 7, 2;
+    const Factorization<double> here(method_named(method), random_stack<double>(host, 4, 3), d);
+    const Factorization<double> there = here;
+    const double on_host = here.squared_residual(host, 0.3 * b);
+    EXPECT_NEAR(there.squared_residual(*device, b, 0.3), on_host, 1e-12 * on_host);
+    const Vector<double> s = here.singular_values();
+    EXPECT_LE((there.singular_values() - s).norm(), 1e-12 * s.norm());
+  }
+}
+
+TEST(PosteriorsOnADevice, GiveTheirVariancesAlone) {
+  BayesSide<double> side(5, 2, true);
+  side.prior << 1, 1;
+  std::vector<double> records(static_cast<size_t>(side.away.size()));
+  for (size_t n = 0; n < records.size(); ++n) records[n] = 0.5 * static_cast<double>(n);
+  side.away.upload(records.data());
+  std::vector<float> found(20);
+  side.get_variances(found.data());
+  side.bring_to_host();
+  for (size_t i = 0; i < 5; ++i) {
+    const double* const record = side.record(static_cast<Index>(i));  // m, C_00, C_10, C_11
+    EXPECT_EQ(found[4 * i], static_cast<float>(record[0]));
+    EXPECT_EQ(found[4 * i + 1], static_cast<float>(record[1]));
+    EXPECT_EQ(found[4 * i + 2], static_cast<float>(record[2]));
+    EXPECT_EQ(found[4 * i + 3], static_cast<float>(record[4]));
+  }
 }
 
 // Entries of a planted matrix, solved on the host and on the device.

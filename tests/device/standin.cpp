@@ -71,6 +71,27 @@ void release_pattern(Pattern* pattern) {
   delete pattern;
 }
 
+// Every node takes the smallest label beside it, until none changes.
+std::int64_t connected_blocks(const Pattern* p, const char* marks, std::int32_t* label) {
+  const std::int64_t rows = p->lines[0], nodes = rows + p->lines[1];
+  std::vector<std::int32_t> now(static_cast<std::size_t>(nodes));
+  std::iota(now.begin(), now.end(), 0);
+  for (std::vector<std::int32_t> before; before != now;) {
+    before = now;
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t s = p->first[0][i]; s < p->first[0][i + 1]; ++s) {
+        if (!marks[i] || !marks[rows + p->other[0][s]]) continue;
+        std::int32_t& col = now[static_cast<std::size_t>(rows + p->other[0][s])];
+        now[static_cast<std::size_t>(i)] = col = std::min(now[static_cast<std::size_t>(i)], col);
+      }
+  }
+  std::int64_t blocks = 0;
+  for (std::int64_t n = 0; n < nodes; ++n)
+    blocks += marks[n] && now[static_cast<std::size_t>(n)] == n;
+  if (blocks > 1) std::copy(now.begin(), now.end(), label);
+  return blocks;
+}
+
 // use(line, place, other line) for all entries as a side sees them.
 template <typename Use>
 void for_each(const Pattern* p, int side, const Use& use) {
@@ -266,6 +287,19 @@ struct Loops {
     });
   }
 
+  static void line_sums(const Pattern* p, int side, const T* value, const T* weight, double mean,
+                        const double* own, const double* other, double* sums, double* squares) {
+    double all = 0;
+    std::fill_n(sums, p->lines[side], 0.0);
+    for_each(p, side, [&](std::int64_t i, std::int64_t s, std::int64_t j) {
+      const double w = weight ? static_cast<double>(weight[s]) : 1;
+      const double r = value[s] - mean - (own ? own[i] : 0) - (other ? other[j] : 0);
+      sums[i] += w * r;
+      all += w * r * r;
+    });
+    if (squares) *squares = all;
+  }
+
   // Gauss-Jordan inverse of a symmetric positive definite matrix in place; its log determinant.
   static double invert(std::vector<double>& A, std::int64_t D) {
     double log_det = 0;
@@ -415,15 +449,27 @@ struct Loops {
     }
   }
   static void bayes_set_means(T* records, std::int64_t width, std::int64_t lines,
-                              std::int64_t first, std::int64_t count, const double* columns) {
+                              std::int64_t first, std::int64_t count, const double* columns,
+                              std::int64_t apart) {
     for (std::int64_t i = 0; i < lines; ++i)
       for (std::int64_t c = 0; c < count; ++c)
-        records[i * record_stride<T>(width) + first + c] = static_cast<T>(columns[i * count + c]);
+        records[i * record_stride<T>(width) + first + c] = static_cast<T>(columns[i * apart + c]);
   }
-  static void bayes_means(const T* records, std::int64_t width, std::int64_t lines, double* out) {
+  static void bayes_means(const T* records, std::int64_t width, std::int64_t lines,
+                          std::int64_t first, std::int64_t count, double* out) {
     for (std::int64_t i = 0; i < lines; ++i)
-      for (std::int64_t c = 0; c < width; ++c)
-        out[i * width + c] = records[i * record_stride<T>(width) + c];
+      for (std::int64_t c = 0; c < count; ++c)
+        out[i * count + c] = records[i * record_stride<T>(width) + first + c];
+  }
+  static void bayes_variances(const T* records, std::int64_t width, std::int64_t lines,
+                              float* out) {
+    for (std::int64_t i = 0; i < lines; ++i) {
+      const T* const record = records + i * record_stride<T>(width);
+      for (std::int64_t c = 0; c < width; ++c) {
+        out[2 * i * width + c] = static_cast<float>(record[c]);
+        out[(2 * i + 1) * width + c] = static_cast<float>(record[width + packed_size(c) + c]);
+      }
+    }
   }
   static void bayes_residuals(const Pattern* p, int side, const T* own, const T* other,
                               std::int64_t width, double mean, const double* value, const T* weight,
@@ -485,11 +531,13 @@ struct Loops {
             factor,
             solve,
             overlap,
+            line_sums,
             bayes_update,
             bayes_transform,
             bayes_rearrange,
             bayes_set_means,
             bayes_means,
+            bayes_variances,
             bayes_residuals,
             bayes_weigh,
             Images::make_imaging,
@@ -528,6 +576,7 @@ extern "C" __attribute__((visibility("default"))) const udv::device::Module* udv
                              wait,
                              make_pattern,
                              release_pattern,
+                             connected_blocks,
                              release_imaging,
                              Loops<float>::table(),
                              Loops<double>::table()};

@@ -27,6 +27,8 @@ class UDV_EXPORT Posterior {
 
   Posterior() = default;
   Posterior(Side rows, Side cols, Noise noise);
+  /// The same of records of `is_diagonal` covariances: means, then variances.
+  Posterior(Side rows, Side cols, Noise noise, bool is_diagonal);
 
   /// Variance of the entry itself: a^T S_i a + b^T S_j b + tr(S_i S_j) with a = (1, v_j) and
   /// b = (1, u_i), the trace over factors only. O(D^2).
@@ -41,6 +43,9 @@ class UDV_EXPORT Posterior {
 
   /// Where covariances would need more than this many bytes, only their diagonals are kept.
   static constexpr Index kMostBytes = 200'000'000;
+  static bool keeps_diagonals_only(Index lines, Index width) {
+    return lines * (width * (width + 3) / 2) * static_cast<Index>(sizeof(float)) > kMostBytes;
+  }
 
   /// Reads or writes every member, for copies in other programs.
   template <typename Archive>

@@ -110,6 +110,14 @@ class Lines {
     values_.resize(lines * line_stride<T>(width));
   }
   void set_zero() { values_.set_zero(); }
+  /// A copy of some lines.
+  Lines part(Index first, Index count) const {
+    Lines result(count, width_);
+    if (result.size() > 0)
+      module().copy(result.data(), line(first),
+                    static_cast<std::size_t>(result.size()) * sizeof(T));
+    return result;
+  }
   void swap(Lines& other) noexcept {
     std::swap(lines_, other.lines_);
     std::swap(width_, other.width_);
@@ -186,6 +194,11 @@ double dot(const Lines<T>& a, const Lines<T>& b) {
 template <typename T>
 double squared_norm(const Lines<T>& a) {
   return dot(a, a);
+}
+/// x_ic *= weights_c
+template <typename T>
+void scale_columns(Lines<T>& x, const Vector<double>& weights) {
+  if (x.size() > 0) kernels<T>().scale_columns(x.data(), weights.data(), x.rows(), x.cols());
 }
 /// out = a x + b y, all of one shape.
 template <typename T>

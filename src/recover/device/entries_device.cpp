@@ -2,7 +2,6 @@
 #include "recover/device/entries_device.hpp"
 
 #include "core/require.hpp"
-#include "core/sums.hpp"
 #include "udv/core/options.hpp"
 
 namespace udv::device {
@@ -69,6 +68,28 @@ EntriesOnDevice<Scalar>::EntriesOnDevice(const EntriesOperator<Scalar>& op)
 template <typename Scalar>
 EntriesOnDevice<Scalar>::~EntriesOnDevice() {
   module().release_pattern(pattern_);
+}
+
+template <typename Scalar>
+std::vector<std::vector<Index>> EntriesOnDevice<Scalar>::connected_blocks(
+    const std::vector<char>& marks) const {
+  const auto nodes = static_cast<size_t>(rows_ + cols_);
+  std::vector<std::int32_t> label(nodes);
+  const std::int64_t count = module().connected_blocks(pattern_, marks.data(), label.data());
+  check();
+  if (count <= 1) return {};
+  std::vector<std::vector<Index>> blocks;
+  std::vector<std::int32_t> place(nodes);  // of the block with this root, which comes first
+  for (size_t node = 0; node < nodes; ++node) {
+    if (!marks[node]) continue;
+    const auto root = static_cast<size_t>(label[node]);
+    if (root == node) {
+      place[root] = static_cast<std::int32_t>(blocks.size());
+      blocks.emplace_back();
+    }
+    blocks[static_cast<size_t>(place[root])].push_back(static_cast<Index>(node));
+  }
+  return blocks;
 }
 
 template <typename Scalar>
@@ -152,7 +173,7 @@ void EntriesModel<Scalar>::precondition(const Lines<Scalar>& R, Lines<Scalar>& Y
 
 template <typename Scalar>
 EntriesResidual<Scalar>::EntriesResidual(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b)
-    : op_(op), entries_(*op.device()), data_norm_(std::sqrt(udv::squared_norm(b))) {
+    : op_(op), entries_(*op.device()), b_(&b) {
   const Reals<Scalar>& root = op.root_weights();
   const bool weighted = root.size() > 0;
   Reals<Scalar> values;
@@ -160,6 +181,15 @@ EntriesResidual<Scalar>::EntriesResidual(const EntriesOperator<Scalar>& op, cons
   const Reals<Scalar> weights = weighted ? Reals<Scalar>(root.cwiseAbs2()) : Reals<Scalar>();
   entries_.place(weighted ? values.data() : b.data(), value_);
   if (weighted) entries_.place(weights.data(), weight_);
+}
+
+template <typename Scalar>
+void EntriesResidual<Scalar>::line_sums(int side, double mean, const double* own,
+                                        const double* other, double* sums, double* squares) const {
+  kernels<Scalar>().line_sums(entries_.pattern(), side, value_[side].data(),
+                              weights() ? weight_[side].data() : nullptr, mean, own, other, sums,
+                              squares);
+  check();
 }
 
 template <typename Scalar>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <memory>
 
+#include "core/sums.hpp"
 #include "recover/device/gradient_model.hpp"
 #include "udv/recover/factors/stacked_factors.hpp"
 #include "udv/recover/operators/entries.hpp"
@@ -35,6 +37,9 @@ class EntriesOnDevice {
       kernels<T>().place(pattern_, side, given.data(), by_side[side].data());
     }
   }
+
+  /// Blocks of marked lines that entries connect, rows first; nothing where there is one block.
+  std::vector<std::vector<Index>> connected_blocks(const std::vector<char>& marks) const;
 
   /// y_t = <left_i, right_j>, for arrays on the host.
   void products(const ConstRows<Scalar>& left, const ConstRows<Scalar>& right, Scalar* y) const;
@@ -86,13 +91,17 @@ class EntriesResidual final : public GradientModel<Scalar> {
   using Lines = device::Lines<Scalar>;
   using Residual = ResidualNorm;
 
-  /// Keeps a reference to the operator, which is on the device.
+  /// Keeps a reference to the operator, which is on the device, and to b for data_norm().
   EntriesResidual(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b);
 
   void residual(const Lines& Z, Residual& r) const;
   void gradient(const Lines& Z, const Residual& r, Lines& G) const;
   std::unique_ptr<EntriesModel<Scalar>> linearize(const Lines& Z) const;
-  double data_norm() const { return data_norm_; }
+  double data_norm() const { return std::sqrt(udv::squared_norm(*b_)); }
+  /// Sums of w (b / sqrt(w) - mean - own_i - other_j) over the lines of a side, and their squares;
+  /// biases and results on the host.
+  void line_sums(int side, double mean, const double* own, const double* other, double* sums,
+                 double* squares) const;
 
   double products(const Lines& Z, const Vector<double>& d, Lines& G) const override;
   /// The same with Z diag(d) as given.
@@ -103,7 +112,7 @@ class EntriesResidual final : public GradientModel<Scalar> {
 
   const EntriesOperator<Scalar>& op_;
   const EntriesOnDevice<Scalar>& entries_;
-  double data_norm_;
+  const Reals<Scalar>* b_;
   Array<Scalar> value_[2], weight_[2];  // by side: b / sqrt(w) and w
 };
 

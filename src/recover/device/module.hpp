@@ -13,7 +13,7 @@
 /// in an order that depends on sizes and on the device alone.
 namespace udv::device {
 
-inline constexpr int kModuleVersion = 3;
+inline constexpr int kModuleVersion = 4;
 
 /// Entries by rows (side 0) and by columns (side 1), on the device.
 struct Pattern;
@@ -134,6 +134,10 @@ struct Kernels {
   /// sums_c = sum over entries of (left_ic right_jc)^2 (host).
   void (*overlap)(const Pattern* pattern, const T* left, const T* right, std::int64_t width,
                   double* sums);
+  /// With r_s = value_s - mean - own_i - other_j: sums_i = sum_s w_s r_s of the lines of a side,
+  /// and squares = sum w r^2 where not null. Biases and results on the host; no bias: all are 0.
+  void (*line_sums)(const Pattern* pattern, int side, const T* value, const T* weight, double mean,
+                    const double* own, const double* other, double* sums, double* squares);
 
   /// Posteriors of the lines of a side. Values by side; line_squares (host) may be null.
   void (*bayes_update)(const Pattern* pattern, int side, const BayesTask* task, const T* other,
@@ -145,10 +149,13 @@ struct Kernels {
   /// Part r of a new record is parts_r (host) of the old one, or 0 where that is negative.
   void (*bayes_rearrange)(const T* old, std::int64_t old_width, std::int64_t lines,
                           const std::int64_t* parts, std::int64_t width, T* out);
-  /// Means of the parts from `first` on: columns is lines x count, by rows.
+  /// Means of `count` parts from `first` on: columns has lines of so many numbers, `apart`.
   void (*bayes_set_means)(T* records, std::int64_t width, std::int64_t lines, std::int64_t first,
-                          std::int64_t count, const double* columns);
-  void (*bayes_means)(const T* records, std::int64_t width, std::int64_t lines, double* out);
+                          std::int64_t count, const double* columns, std::int64_t apart);
+  void (*bayes_means)(const T* records, std::int64_t width, std::int64_t lines, std::int64_t first,
+                      std::int64_t count, double* out);
+  /// Means, then variances: lines of 2 width numbers.
+  void (*bayes_variances)(const T* records, std::int64_t width, std::int64_t lines, float* out);
   /// Residuals of all entries as a side sees them; weighted (w r) and predicted values by side,
   /// where not null.
   void (*bayes_residuals)(const Pattern* pattern, int side, const T* own, const T* other,
@@ -224,6 +231,10 @@ struct Module {
   Pattern* (*make_pattern)(std::int64_t rows, std::int64_t cols, const std::int32_t* first,
                            const std::int32_t* other, const std::int32_t* entry);
   void (*release_pattern)(Pattern* pattern);
+  /// Blocks of lines that entries connect; returns how many. Nodes are rows, then columns, of which
+  /// those with a mark count (host, one mark a node). label (host, one number a node) is the
+  /// smallest node of its block; not written where there is one block.
+  std::int64_t (*connected_blocks)(const Pattern* pattern, const char* marks, std::int32_t* label);
   void (*release_imaging)(Imaging* imaging);
   Kernels<float> singles;
   Kernels<double> doubles;

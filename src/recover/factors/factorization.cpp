@@ -11,6 +11,7 @@
 #include "core/require.hpp"
 #include "core/sums.hpp"
 #include "recover/device/gradient_model.hpp"
+#include "recover/device/thin.hpp"
 #include "recover/kernels/pack.hpp"
 #include "recover/operators/measured_sums.hpp"
 #include "udv/core/parallel.hpp"
@@ -172,13 +173,15 @@ void Factorization<Scalar>::measure(const MeasurementOperator<Scalar>& op, Reals
 
 template <typename Scalar>
 double Factorization<Scalar>::squared_residual(const MeasurementOperator<Scalar>& op,
-                                               const Reals<Scalar>& b) const {
-  FactorGradient<Scalar> gradient;
-  if (const auto model = op.gradient_model(b); model && columns() > 0)
-    return differentiate(*model, gradient);
+                                               const Reals<Scalar>& b, double scale) const {
+  if (const auto model = op.gradient_model(b); model && columns() > 0) {
+    if (!away_) away_ = std::make_shared<device::Lines<RealOf<Scalar>>>(device::uploaded(Z_.Z));
+    device::Lines<RealOf<Scalar>> gradient;
+    return scale * scale * model->products(*away_, d_.template cast<double>() / scale, gradient);
+  }
   Reals<Scalar> residual;
   measure(op, residual);
-  residual -= b;
+  residual -= static_cast<RealOf<Scalar>>(scale) * b;
   return measured_square(op, residual);
 }
 
@@ -308,6 +311,18 @@ FactoredSvd<Scalar> Factorization<Scalar>::svd() const {
   stack();
   return Z_.symmetric ? factored_eigen<Scalar>(Z_.U(), d_)
                       : factored_svd<Scalar>(Z_.U(), d_, Z_.V());
+}
+
+template <typename Scalar>
+Vector<double> Factorization<Scalar>::singular_values() const {
+  if constexpr (std::is_same_v<Scalar, double>)
+    if (away_ && !Z_.symmetric && columns() > 0)
+      if (auto found = device::thin_svd(away_->part(0, Z_.rows), d_,
+                                        away_->part(Z_.rows, away_->rows() - Z_.rows)))
+        return found->s;
+  Vector<double> s = svd().s.cwiseAbs();
+  std::sort(s.begin(), s.end(), std::greater<>());
+  return s;
 }
 
 template <typename Scalar>

@@ -230,6 +230,24 @@ std::vector<Index> line_sizes(const TiledLines& lines, const Vector<Real>& root,
 
 }  // namespace
 
+// visible_k = sum over lines of min(k, entries of the line) = sum over j <= k of the lines with at
+// least j entries, for k up to the longest line or kMostInTable.
+constexpr Index kMostInTable = 4096;
+
+std::vector<double> visible_parameters(const std::vector<Index>& rows,
+                                       const std::vector<Index>& cols, bool symmetric) {
+  std::vector<double> lines(static_cast<size_t>(kMostInTable) + 1, 0);
+  const auto count = [&](Index size) {
+    ++lines[static_cast<size_t>(std::min(size, kMostInTable))];
+  };
+  for (size_t i = 0; i < rows.size(); ++i) count(symmetric ? rows[i] + cols[i] : rows[i]);
+  for (size_t j = 0; !symmetric && j < cols.size(); ++j) count(cols[j]);
+  for (size_t k = lines.size() - 1; k > 0; --k) lines[k - 1] += lines[k];
+  lines[0] = 0;
+  std::partial_sum(lines.begin(), lines.end(), lines.begin());
+  return lines;
+}
+
 // Counting sort by (tile, line).
 template <typename TileOf>
 void TiledLines::sort(const Indices& key, const Indices& other, const TileOf& tile_of) {
@@ -308,9 +326,9 @@ EntriesOperator<Scalar>::EntriesOperator(const Entries& entries)
     : MeasurementOperator<Scalar>(entries.rows, entries.cols, kParts<Scalar> * entries.size(),
                                   entries.symmetric) {
   check(entries);
-  auto pattern = std::make_shared<Pattern>(Pattern{
-      TiledLines(entries.rows, entries.row, entries.col),
-      TiledLines(entries.cols, entries.col, entries.row, tile_size(entries.cols)), nullptr});
+  auto pattern = std::make_shared<Pattern>();
+  pattern->by_row = TiledLines(entries.rows, entries.row, entries.col);
+  pattern->by_col = TiledLines(entries.cols, entries.col, entries.row, tile_size(entries.cols));
   pattern->shares =
       std::make_shared<EntryShares>(pattern->by_row, pattern->by_col, entries.symmetric);
   pattern_ = std::move(pattern);
@@ -458,27 +476,46 @@ const typename EntriesOperator<Scalar>::Sizes& EntriesOperator<Scalar>::sizes() 
     const EntrySpread* const spread = shares().spread.get();
     sizes_->rows = line_sizes(pattern_->by_row, root_, this->rows(), spread ? spread->rows : none);
     sizes_->cols = line_sizes(by_col(), root_, this->cols(), spread ? spread->cols : none);
+    sizes_->visible = visible_parameters(sizes_->rows, sizes_->cols, this->symmetric());
   });
   return *sizes_;
 }
 
 template <typename Scalar>
 double EntriesOperator<Scalar>::degrees_of_freedom(Index rank) const {
-  const auto visible = [rank](const std::vector<Index>& degree) {
-    double total = 0;
-    for (const Index count : degree) total += static_cast<double>(std::min(count, rank));
-    return total;
-  };
   const auto k = static_cast<double>(rank);
-  const std::vector<Index>& of_cols = col_sizes();
   constexpr auto kUnit = static_cast<double>(kParts<Scalar>);
-  if (!this->symmetric())
-    return std::max(kUnit * (visible(row_sizes()) + visible(of_cols) - k * k), k);
-  std::vector<Index> degree = row_sizes();
-  for (size_t i = 0; i < degree.size(); ++i) degree[i] += of_cols[i];
+  const double shown = visible(rank);
+  if (!this->symmetric()) return std::max(kUnit * (shown - k * k), k);
   // The gauge of U U^* is a rotation: k (k - 1) / 2 parameters, or k^2 where complex.
   const double gauge = kIsComplex<Scalar> ? k * k : k * (k - 1) / 2;
-  return std::max(kUnit * visible(degree) - gauge, k);
+  return std::max(kUnit * shown - gauge, k);
+}
+
+// Sum over lines of min(rank, entries); where symmetric a line is a row and its column.
+template <typename Scalar>
+double EntriesOperator<Scalar>::visible(Index rank) const {
+  const Sizes& all = sizes();
+  if (rank < static_cast<Index>(all.visible.size()))
+    return all.visible[static_cast<size_t>(std::max<Index>(rank, 0))];
+  double total = 0;
+  const auto add = [&](Index size) { total += static_cast<double>(std::min(size, rank)); };
+  for (size_t i = 0; i < all.rows.size(); ++i)
+    add(this->symmetric() ? all.rows[i] + all.cols[i] : all.rows[i]);
+  for (size_t j = 0; !this->symmetric() && j < all.cols.size(); ++j) add(all.cols[j]);
+  return total;
+}
+
+template <typename Scalar>
+bool EntriesOperator<Scalar>::in_order_of_rows() const {
+  std::call_once(pattern_->looked, [this] {
+    const SparseLines rows = by_row();
+    pattern_->in_order = true;
+    for (Index i = rows.begin; i < rows.count; ++i)  // within a row it is that of its columns
+      if (rows.first[i] < rows.first[i + 1] && rows.entry[rows.first[i]] != rows.first[i])
+        pattern_->in_order = false;
+  });
+  return pattern_->in_order;
 }
 
 template <typename Scalar>

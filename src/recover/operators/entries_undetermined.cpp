@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/instantiate.hpp"
+#include "recover/device/entries_device.hpp"
 #include "recover/operators/entry_shares.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/recover/operators/entries.hpp"
@@ -254,6 +255,21 @@ class SpreadGraph {
   EntryGraph<Scalar> graph_;
 };
 
+// The pattern on a device is the graph.
+template <typename Scalar>
+bool seen_by_device(const EntriesOperator<Scalar>& op) {
+  return op.device() && !op.symmetric() && op.root_weights().size() == 0;
+}
+
+template <typename Scalar>
+std::vector<std::vector<Index>> connected_on_device(const EntriesOperator<Scalar>& op,
+                                                    const std::vector<char>& marks) {
+  if constexpr (kIsComplex<Scalar>)
+    return {};
+  else
+    return op.device()->connected_blocks(marks);
+}
+
 }  // namespace
 
 template <typename Scalar>
@@ -275,7 +291,9 @@ Undetermined EntriesOperator<Scalar>::undetermined(Index rank) const {
     else if (!remains[static_cast<size_t>(node)])
       (is_row ? open.rows : open.cols).push_back(is_row ? node : node - p);
   }
-  auto blocks = is_spread() ? spread.components(remains) : components(graph, remains);
+  auto blocks = is_spread()             ? spread.components(remains)
+                : seen_by_device(*this) ? connected_on_device(*this, remains)
+                                        : components(graph, remains);
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const auto& a, const auto& b) { return a.size() > b.size(); });
   for (size_t b = 1; b < blocks.size(); ++b) {

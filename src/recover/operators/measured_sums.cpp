@@ -16,12 +16,7 @@ template <typename Scalar>
 const EntriesOperator<Scalar>* in_blocks(const MeasurementOperator<Scalar>& op) {
   if (kIsComplex<Scalar> || op.num_measurements() < many_entries()) return nullptr;
   const auto* const entries = dynamic_cast<const EntriesOperator<Scalar>*>(&op);
-  if (!entries) return nullptr;
-  const SparseLines rows = entries->by_row();
-  for (Index i = rows.begin; i < rows.count; ++i)  // the order within a row is that of its columns
-    if (rows.first[i] < rows.first[i + 1] && rows.entry[rows.first[i]] != rows.first[i])
-      return nullptr;
-  return entries;
+  return entries && entries->in_order_of_rows() ? entries : nullptr;
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include <limits>
 
 #include "core/instantiate.hpp"
+#include "recover/device/thin.hpp"
 #include "recover/operators/measured_sums.hpp"
 #include "recover/solver/balance.hpp"
+#include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
@@ -26,10 +28,52 @@ Biases scaled(Biases biases, double factor) {
   return biases;
 }
 
+// factor X, on all threads.
+template <typename Scalar>
+RowMatrix<Scalar> scaled_rows(RealOf<Scalar> factor, const ConstRows<Scalar>& X) {
+  constexpr Index kNumbers = 1 << 16;
+  RowMatrix<Scalar> result(X.rows(), X.cols());
+  const Index lines = std::max<Index>(1, kNumbers / std::max<Index>(1, X.cols()));
+  parallel_blocks(X.rows(), lines, [&](Index begin, Index end) {
+    result.middleRows(begin, end - begin) = factor * X.middleRows(begin, end - begin);
+  });
+  return result;
+}
+
+// balanced_factors() of factors that go to the device and come back; nothing where it cannot.
+template <typename Scalar>
+std::optional<Factorization<Scalar>> balanced_away(const Method& method,
+                                                   const StackedFactors<Scalar>& fit) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (fit.symmetric || fit.rank() == 0) return std::nullopt;
+    device::Lines<double> U, V;
+    U.upload(fit.U());
+    V.upload(fit.V());
+    auto svd = device::thin_svd(std::move(U), Vector<double>::Ones(fit.rank()), std::move(V));
+    if (!svd) return std::nullopt;
+    Vector<double> d = svd->s;
+    if (!method.diagonal) {
+      device::scale_columns(svd->U, d.cwiseSqrt());
+      device::scale_columns(svd->V, d.cwiseSqrt());
+      d.setOnes();
+    }
+    StackedFactors<double> Z;
+    Z.rows = fit.rows;
+    Z.Z.resize(fit.Z.rows(), d.size());
+    svd->U.download(Z.U());
+    svd->V.download(Z.V());
+    return Factorization<double>(method, std::move(Z), std::move(d));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 template <typename Scalar>
-Factorization<Scalar> balanced_factors(const Method& method, const StackedFactors<Scalar>& fit) {
+Factorization<Scalar> balanced_factors(const Method& method, const StackedFactors<Scalar>& fit,
+                                       bool on_device) {
+  if (on_device)
+    if (auto away = balanced_away(method, fit)) return std::move(*away);
   StackedFactors<Scalar> Z = balanced(fit);
   Reals<Scalar> d = Reals<Scalar>::Ones(Z.rank());
   if (method.diagonal) {
@@ -58,9 +102,8 @@ void Answer<Scalar>::finish(const WalkAnswer<Scalar>& walk, bool stopped) {
 template <typename Scalar>
 void Answer<Scalar>::measure(const WalkAnswer<Scalar>& walk, bool stopped) {
   const auto& op = problem_.op();
-  const Reals<Scalar>& b = problem_.b();
-  result_.objective = 0.5 * factors_.squared_residual(op, b);
-  result_.relative_residual = std::sqrt(2 * result_.objective) / std::sqrt(measured_square(op, b));
+  result_.objective = 0.5 * problem_.squared_residual(factors_);
+  result_.relative_residual = std::sqrt(2 * result_.objective) / std::sqrt(problem_.square());
   result_.exact = result_.relative_residual <= problem_.zero_residual();
   take_spectrum(walk.exact_rank);
   if (!walk.clearly_noisy) certify_optimum();
@@ -76,8 +119,7 @@ void Answer<Scalar>::measure(const WalkAnswer<Scalar>& walk, bool stopped) {
 
 template <typename Scalar>
 void Answer<Scalar>::take_spectrum(Index exact_rank) {
-  Vector<double> s = factors_.svd().s.cwiseAbs();
-  std::sort(s.begin(), s.end(), std::greater<>());
+  const Vector<double> s = factors_.singular_values();
   // In the caller's units the columns of an exact fit may be of very different sizes.
   result_.rank = exact_rank > 0 ? exact_rank : numerical_rank(s, kRankTolerance<Scalar>);
   result_.rank_gap = rank_gap(s, result_.rank);
@@ -145,8 +187,8 @@ void Answer<Scalar>::unscale() {
   const double scale = problem_.scale();
   const bool diagonal = factors_.method().diagonal;
   const auto root = static_cast<RealOf<Scalar>>(diagonal ? 1.0 : 1 / std::sqrt(scale));
-  result_.U = root * Z.U();
-  if (!Z.symmetric) result_.V = root * Z.V();
+  result_.U = scaled_rows<Scalar>(root, Z.U());
+  if (!Z.symmetric) result_.V = scaled_rows<Scalar>(root, Z.V());
   result_.d = factors_.d();
   if (diagonal) result_.d /= static_cast<RealOf<Scalar>>(scale);
   result_.objective /= scale * scale;
@@ -159,8 +201,9 @@ void Answer<Scalar>::unscale() {
   result_.biases = std::move(offsets.biases);
 }
 
-#define UDV_INSTANTIATE(Scalar)                                                                  \
-  template Factorization<Scalar> balanced_factors(const Method&, const StackedFactors<Scalar>&); \
+#define UDV_INSTANTIATE(Scalar)                                                                 \
+  template Factorization<Scalar> balanced_factors(const Method&, const StackedFactors<Scalar>&, \
+                                                  bool);                                        \
   template class Answer<Scalar>;
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

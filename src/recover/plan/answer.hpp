@@ -7,7 +7,8 @@ namespace udv {
 
 /// X = U diag(s) V^T from its SVD for methods with a diagonal factor, else U V^T.
 template <typename Scalar>
-Factorization<Scalar> balanced_factors(const Method& method, const StackedFactors<Scalar>& fit);
+Factorization<Scalar> balanced_factors(const Method& method, const StackedFactors<Scalar>& fit,
+                                       bool on_device);
 
 /// Measures the factors found: residual, spectrum, certificate and what the data leave open, all
 /// but for a run that diverged. Then everything is brought into the caller's units, and the offsets

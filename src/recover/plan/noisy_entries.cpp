@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/instantiate.hpp"
-#include "recover/operators/measured_sums.hpp"
+#include "core/sums.hpp"
 
 namespace udv {
 namespace {
@@ -69,7 +69,7 @@ void NoisyEntries<Scalar>::take(BayesAnswer answer, RankWalkOutcome<Scalar>& out
   if constexpr (std::is_same_v<Scalar, double>) {
     add_offsets(answer);
     outcome.fit.Z = std::move(answer.Z);
-    outcome.fit.Z.Z *= std::sqrt(problem_.scale());
+    scale(std::sqrt(problem_.scale()), outcome.fit.Z.Z.data(), outcome.fit.Z.Z.size());
     outcome.noise_sigma = answer.sigma * problem_.scale();
     outcome.ridge = 0;
     if (answer.noise != NoiseKind::kEqual) errors_.set_noise(answer.noise);
@@ -102,12 +102,10 @@ bool NoisyEntries<Scalar>::take_where_clear(const BayesStart& start,
                                             RankWalkOutcome<Scalar>& outcome,
                                             RecoveryFacts& facts) {
   if constexpr (std::is_same_v<Scalar, double>) {
-    const Vector<double>& b = problem_.b();
     const auto n = static_cast<double>(problem_.op().num_measurements());
-    const double size = measured_norm(problem_.op(), b) / problem_.scale() / std::sqrt(n);
+    const double size = problem_.norm() / problem_.scale() / std::sqrt(n);
     problem_.drop_scaled();  // room for the posteriors
     BayesAnswer answer = run(start, (comes_first() ? kWeakNoise : kClearNoise) * size);
-    problem_.rescale();
     const bool interrupted = progress_.stopped();
     if (answer.stopped && !interrupted) return false;
     const bool clear = interrupted || (comes_first() ? look_gaussian(answer)

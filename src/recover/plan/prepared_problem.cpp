@@ -8,6 +8,7 @@
 #include "core/communicator.hpp"
 #include "core/instantiate.hpp"
 #include "core/require.hpp"
+#include "recover/device/entries_device.hpp"
 #include "recover/operators/entry_shares.hpp"
 #include "recover/operators/measured_sums.hpp"
 #include "recover/solver/bias_fit.hpp"
@@ -36,8 +37,8 @@ PreparedProblem<Scalar>::PreparedProblem(const BasicProblem<Scalar>& problem,
   subtract_offsets();
   scale_ = chosen_scale();
   offset_norm_ *= scale_;
-  rescale();
-  const double size = measured_square(op(), b_);
+  drop_scaled();
+  const double size = square();
   require(std::isfinite(size), "scale ", scale_, " makes the measurements overflow");
   require(size > 1e-280, "scale ", scale_, " makes the measurements vanish");
   num_measurements_ = used_.op->num_measurements();
@@ -53,7 +54,7 @@ void PreparedProblem<Scalar>::move_to_device() {
 
 template <typename Scalar>
 double PreparedProblem<Scalar>::chosen_scale() const {
-  const double norm = measured_stable_norm(op(), data());
+  const double norm = data_norm();
   switch (options_.scale_rule) {
     case ScaleRule::kAuto:
       return kSizeAgainstBall * std::sqrt(used_.op->mean_gain()) / norm;
@@ -74,14 +75,51 @@ void PreparedProblem<Scalar>::own_data() {
 }
 
 template <typename Scalar>
-void PreparedProblem<Scalar>::rescale() {
+void PreparedProblem<Scalar>::data_changed() {
+  data_norm_ = -1;
+  drop_scaled();
+}
+
+template <typename Scalar>
+const Reals<Scalar>& PreparedProblem<Scalar>::b() const {
   constexpr Index kBlock = 1 << 18;
   const Reals<Scalar>& given = data();
+  if (b_.size() == given.size()) return b_;
   b_.resize(given.size());
   parallel_blocks(given.size(), kBlock, [&](Index begin, Index end) {
     b_.segment(begin, end - begin) =
         static_cast<RealOf<Scalar>>(scale_) * given.segment(begin, end - begin);
   });
+  return b_;
+}
+
+// The data on the device are those of the caller: scaled ones are not made for a norm.
+template <typename Scalar>
+bool PreparedProblem<Scalar>::entries_are_away() const {
+  if constexpr (!kIsComplex<Scalar>) return device::entries_on_device(op()) != nullptr;
+  return false;
+}
+
+template <typename Scalar>
+double PreparedProblem<Scalar>::data_norm() const {
+  if (data_norm_ < 0) data_norm_ = measured_stable_norm(op(), data());
+  return data_norm_;
+}
+
+template <typename Scalar>
+double PreparedProblem<Scalar>::square() const {
+  return entries_are_away() ? std::pow(scale_ * data_norm(), 2) : measured_square(op(), b());
+}
+
+template <typename Scalar>
+double PreparedProblem<Scalar>::norm() const {
+  return entries_are_away() ? scale_ * data_norm() : measured_norm(op(), b());
+}
+
+template <typename Scalar>
+double PreparedProblem<Scalar>::squared_residual(const Factorization<Scalar>& X) const {
+  return entries_are_away() ? X.squared_residual(op(), data(), scale_)
+                            : X.squared_residual(op(), b());
 }
 
 template <typename Scalar>
@@ -93,7 +131,7 @@ Index PreparedProblem<Scalar>::columns() const {
 template <typename Scalar>
 double PreparedProblem<Scalar>::zero_residual() const {
   const double rounding =
-      8 * kEpsilon<Scalar> * offset_norm_ / std::sqrt(measured_square(op(), b_));
+      offset_norm_ > 0 ? 8 * kEpsilon<Scalar> * offset_norm_ / std::sqrt(square()) : 0;
   return std::max(options_.tolerance.value_or(kDefaultTolerance<Scalar>), rounding);
 }
 
@@ -149,8 +187,8 @@ void PreparedProblem<Scalar>::take_offsets(OffsetModel model) {
     }
     if (model.biases.any())
       offset_norm_ = scale_ * measured_norm(op(), measured(*used_.op, model.biases));
+    if (offsets_.biases.any() || model.biases.any()) data_changed();
     offsets_ = std::move(model);
-    rescale();
   }
 }
 
@@ -160,6 +198,7 @@ void PreparedProblem<Scalar>::keep_only(BasicProblem<Scalar> rest) {
   used_.op = std::move(rest.op);
   b_ = std::move(rest.b);
   used_.b = b_ / static_cast<RealOf<Scalar>>(scale_);
+  data_norm_ = -1;
 }
 
 template <typename Scalar>
@@ -170,7 +209,7 @@ void PreparedProblem<Scalar>::gather() {
     own_data();
     used_.b = gathered_measurements(*entries, used_.b);
     used_.op = std::make_shared<EntriesOperator<double>>(gathered_entries(*entries));
-    rescale();
+    data_changed();
   }
 }
 
@@ -193,7 +232,7 @@ void PreparedProblem<Scalar>::use_all() {
   used_ = all_;
   move_to_device();
   num_measurements_ = used_.op->num_measurements();
-  rescale();
+  data_changed();
 }
 
 #define UDV_INSTANTIATE(Scalar) template class PreparedProblem<Scalar>;

@@ -3,6 +3,7 @@
 
 #include "recover/solver/offsets.hpp"
 #include "recover/solver/rank_walk.hpp"
+#include "udv/recover/factors/factorization.hpp"
 #include "udv/recover/problem.hpp"
 #include "udv/recover/solver/options.hpp"
 
@@ -20,7 +21,12 @@ class PreparedProblem {
   PreparedProblem(const BasicProblem<Scalar>& problem, const RecoverOptions& options);
 
   const MeasurementOperator<Scalar>& op() const { return *used_.op; }
-  const Reals<Scalar>& b() const { return b_; }  ///< scaled
+  /// Scaled: made where somebody asks for it.
+  const Reals<Scalar>& b() const;
+  double square() const;  ///< |b|^2
+  double norm() const;    ///< |b|
+  /// |A(X) - b|^2
+  double squared_residual(const Factorization<Scalar>& X) const;
   /// In the caller's units.
   const Reals<Scalar>& data() const { return given_ ? *given_ : used_.b; }
   double scale() const { return scale_; }
@@ -42,8 +48,7 @@ class PreparedProblem {
 
   /// Goes on with these measurements, scaled already.
   void keep_only(BasicProblem<Scalar> rest);
-  void drop_scaled() { b_.resize(0); }  ///< makes room, until rescale()
-  void rescale();
+  void drop_scaled() { b_.resize(0); }  ///< makes room, until somebody asks for b()
 
   /// Processes that hold their own entries alone hold all of them from now on.
   void gather();
@@ -59,7 +64,10 @@ class PreparedProblem {
  private:
   void subtract_offsets();
   double chosen_scale() const;
+  bool entries_are_away() const;
+  double data_norm() const;
   void own_data();
+  void data_changed();
   void move_to_device();
 
   const RecoverOptions& options_;
@@ -68,7 +76,8 @@ class PreparedProblem {
   OffsetModel offsets_;
   double offset_norm_ = 0;  // |A(offsets)|, scaled
   double scale_ = 1;
-  Reals<Scalar> b_;
+  mutable Reals<Scalar> b_;
+  mutable double data_norm_ = -1;  // of data(), where it is known
   Index num_measurements_ = 0;
 };
 

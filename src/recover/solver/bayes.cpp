@@ -36,7 +36,12 @@ class HostSubspace {
 
   HostSubspace(const EntriesOperator<double>& op, const Vector<double>& z) : op_(op), z_(z) {}
 
-  Columns start(Columns V) const { return V; }
+  Columns start(Index lines, Index count, std::uint64_t seed) const {
+    Columns V(lines, count);
+    Random random(seed, kStreamLanczos);
+    random.fill_normal(V);
+    return V;
+  }
   void times(const Columns& V, Columns& U) const {
     U.resize(op_.rows(), V.cols());
     op_.adjoint_times(z_, V, U);
@@ -56,6 +61,11 @@ class HostSubspace {
   const EntriesOperator<double>& op_;
   const Vector<double>& z_;
 };
+
+// Of each column.
+Vector<double> mean_squares(const RowMatrix<double>& X) {
+  return X.colwise().squaredNorm().transpose() / static_cast<double>(X.rows());
+}
 
 // Sum of what add(row, column, entry, sum) adds for each entry, row by row.
 template <typename Add>
@@ -330,9 +340,6 @@ void BayesFit<Real>::fix_variance(double variance) {
 template <typename Real>
 void BayesFit<Real>::append(const StackedFactors<double>& Z) {
   if (Z.rank() == 0) return;
-  const auto mean_squares = [](const auto& X) {
-    return Vector<double>(X.colwise().squaredNorm().transpose() / static_cast<double>(X.rows()));
-  };
   const RowMatrix<double> U = Z.U(), V = Z.V();
   rows_.append(U, mean_squares(U));
   cols_.append(V, mean_squares(V));
@@ -356,7 +363,8 @@ Directions BayesFit<Real>::leading_directions(Index count, std::uint64_t seed) c
            (root.size() > 0 && root(t) > 0 ? root(t) : 1);
   auto t = leading_triples(HostSubspace(*op_, z), op_->cols(), count, kSubspaceRounds, seed);
   z.resize(0);
-  Directions found{std::move(t.U), std::move(t.V), std::move(t.d), Vector<double>::Zero(count)};
+  Directions found{
+      std::move(t.U), std::move(t.V), {}, {}, std::move(t.d), Vector<double>::Zero(count)};
   for (Index c = 0; c < count; ++c)
     if (op_->num_measurements() < many_entries())
       op_->visit_entries([&](Index i, Index j) {
@@ -370,28 +378,43 @@ Directions BayesFit<Real>::leading_directions(Index count, std::uint64_t seed) c
 }
 
 template <typename Real>
-StackedFactors<double> BayesFit<Real>::directions(Index count, std::uint64_t seed) const {
+Directions BayesFit<Real>::directions(Index count, std::uint64_t seed) const {
   Directions t = leading_directions(count, seed);
   const auto p = static_cast<double>(op_->rows()), q = static_cast<double>(op_->cols());
   const double all = p * q / num_entries_;
   const double balance = std::pow(p / q, 0.25);
+  Vector<double> of_rows(count), of_cols(count);
   for (Index c = 0; c < count; ++c) {
     // The best length of this direction alone, sum z u v / sum (u v)^2, but no more than a matrix
     // whose entries are sampled evenly would have.
     const double length =
         std::sqrt(std::min(t.d(c) / std::max(t.overlap(c), 1e-300), t.d(c) * all));
-    t.U.col(c) *= length * balance;
-    t.V.col(c) *= length / balance;
+    of_rows(c) = length * balance;
+    of_cols(c) = length / balance;
   }
-  StackedFactors<double> Z(op_->rows(), op_->cols(), false, count);
-  Z.U() = t.U;
-  Z.V() = t.V;
-  return Z;
+  if (device_) {
+    device::scale_columns(t.away_U, of_rows);
+    device::scale_columns(t.away_V, of_cols);
+  } else {
+    for (Index c = 0; c < count; ++c) {
+      t.U.col(c) *= of_rows(c);
+      t.V.col(c) *= of_cols(c);
+    }
+  }
+  return t;
 }
 
 template <typename Real>
-void BayesFit<Real>::grow(const StackedFactors<double>& directions) {
-  append(directions);
+void BayesFit<Real>::grow(const Directions& t) {
+  const auto append_to = [](BayesSide<Real>& side, const RowMatrix<double>& columns,
+                            const device::Lines<double>& away) {
+    if (!side.on_device) return side.append(columns, mean_squares(columns));
+    const Vector<double> norms = away.column_norms(0, away.rows());
+    side.append(away, norms.cwiseAbs2() / static_cast<double>(away.rows()));
+  };
+  append_to(rows_, t.U, t.away_U);
+  append_to(cols_, t.V, t.away_V);
+  since_growth_ = 0;
   tied_sweeps_ = kTiedSweeps;
 }
 
@@ -408,8 +431,6 @@ void BayesFit<Real>::restrict_to(Centering center) {
   const Biases now = biases();
   const double rows_square = now.row.size() > 0 ? now.row.squaredNorm() / now.row.size() : 0;
   const double cols_square = now.col.size() > 0 ? now.col.squaredNorm() / now.col.size() : 0;
-  const Vector<double> ones_p = Vector<double>::Ones(op_->rows());
-  const Vector<double> ones_q = Vector<double>::Ones(op_->cols());
   const bool lost_mean = center == Centering::kNone && center_ != Centering::kNone;
   const bool lost_rows = has_rows(center_) && !has_rows(center);
   const bool lost_cols = has_cols(center_) && !has_cols(center);
@@ -420,11 +441,11 @@ void BayesFit<Real>::restrict_to(Centering center) {
     Vector<double> u = lost_rows ? now.row : Vector<double>::Zero(op_->rows());
     u.array() += mean_for_rows;
     const double balance = std::sqrt(std::max(1e-300, std::sqrt(u.squaredNorm() / u.size())));
-    add(u / balance, balance * ones_q);
+    add(u / balance, Vector<double>::Constant(op_->cols(), balance));
   }
   if (lost_cols && cols_square > col_error) {
     const double balance = std::sqrt(std::sqrt(cols_square));
-    add(balance * ones_p, now.col / balance);
+    add(Vector<double>::Constant(op_->rows(), balance), now.col / balance);
   }
   if (lost_rows) rows_.remove_bias();
   if (lost_cols) cols_.remove_bias();
@@ -553,9 +574,11 @@ void BayesFit<Real>::run(const BayesStop& stop) {
 
 template <typename Real>
 StackedFactors<double> BayesFit<Real>::factors() const {
-  StackedFactors<double> Z(op_->rows(), op_->cols(), false, rank());
-  Z.U() = rows_.factors();
-  Z.V() = cols_.factors();
+  StackedFactors<double> Z;
+  Z.rows = op_->rows();
+  Z.Z.resize(op_->rows() + op_->cols(), rank());
+  rows_.get_factors(Z.U());
+  cols_.get_factors(Z.V());
   return Z;
 }
 

@@ -54,8 +54,9 @@ class UDV_EXPORT BayesFit {
   /// all columns then have equal prior variances: else weak ones would vanish before they have
   /// found their direction.
   void grow(Index count, std::uint64_t seed) { grow(directions(count, seed)); }
-  void grow(const StackedFactors<double>& directions);
-  StackedFactors<double> directions(Index count, std::uint64_t seed) const;
+  void grow(const Directions& directions);
+  /// Each with the length that explains most.
+  Directions directions(Index count, std::uint64_t seed) const;
   /// Leaves out the biases that `center` has not. They become columns of the factors where they are
   /// not negligible.
   void restrict_to(Centering center);

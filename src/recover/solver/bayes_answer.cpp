@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "udv/core/parallel.hpp"
+
 namespace udv {
 namespace {
 
@@ -16,6 +18,22 @@ Posterior::Side compact(const BayesSide<double>& side) {
 
 Posterior::Side compact(BayesSide<float>&& side) {
   return {side.lines, side.width, std::move(side.records)};
+}
+
+// Large ones keep variances alone: those on a device come back without the rest.
+template <typename Real>
+Posterior posterior_of(BayesFit<Real>& fit, Posterior::Noise noise) {
+  const BayesSide<Real>&rows = fit.rows(), &cols = fit.cols();
+  if (rows.on_device && Posterior::keeps_diagonals_only(rows.lines + cols.lines, rows.width)) {
+    Posterior::Side sides[] = {{rows.lines, rows.width, {}}, {cols.lines, cols.width, {}}};
+    parallel_blocks(2, 1, [&](Index n, Index) {  // new memory takes longer than what fills it
+      sides[n].records.resize(static_cast<size_t>(2 * sides[n].lines * sides[n].width));
+    });
+    rows.get_variances(sides[0].records.data());
+    cols.get_variances(sides[1].records.data());
+    return {std::move(sides[0]), std::move(sides[1]), std::move(noise), true};
+  }
+  return {compact(fit.take_rows()), compact(fit.take_cols()), std::move(noise)};
 }
 
 template <typename Real>
@@ -78,8 +96,7 @@ BayesAnswer answer_of(const EntriesOperator<double>& op, BayesSearch<Real> found
   answer.share_beyond_half = fit.share_beyond(0.5);
   Posterior::Noise noise = noise_of(fit);
   add_known_noise(op, known_noise, noise);
-  answer.posterior = std::make_shared<Posterior>(compact(fit.take_rows()), compact(fit.take_cols()),
-                                                 std::move(noise));
+  answer.posterior = std::make_shared<Posterior>(posterior_of(fit, std::move(noise)));
   return answer;
 }
 

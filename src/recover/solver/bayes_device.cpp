@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "recover/solver/bayes_device.hpp"
 
+#include "core/small_solves.hpp"
+#include "recover/device/thin.hpp"
 #include "recover/solver/leading_triples.hpp"
-#include "udv/core/options.hpp"
+#include "udv/core/parallel.hpp"
+#include "udv/core/random.hpp"
 
 namespace udv {
 namespace {
@@ -18,35 +21,29 @@ class DeviceSubspace {
   DeviceSubspace(const device::EntriesOnDevice<double>& entries, const device::Array<double>* z)
       : entries_(entries), z_(z) {}
 
-  Columns start(RowMatrix<double> V) const { return Columns(V); }
+  // Blocks of lines have streams of their own; the first one has that of the host.
+  Columns start(Index lines, Index count, std::uint64_t seed) const {
+    constexpr Index kLines = 1 << 14, kStreams = 16;
+    RowMatrix<double> V(lines, count);
+    parallel_blocks(lines, kLines, [&](Index begin, Index end) {
+      const auto block = static_cast<std::uint64_t>(kStreams * (begin / kLines));
+      Random random(seed, kStreamLanczos + block);
+      auto own = V.middleRows(begin, end - begin);
+      random.fill_normal(own);
+    });
+    return Columns(V);
+  }
   void times(const Columns& V, Columns& U) const { gather(0, V, U); }
   void transpose_times(const Columns& U, Columns& V) const { gather(1, U, V); }
 
-  // Cholesky of the Gram matrix, twice; by Householder on the host where that fails.
+  // By Householder on the host where Cholesky factors do not do.
   void orthonormalise(Columns& X) const {
-    for (int round = 0; round < 2; ++round) {
-      const auto [L, positive] = cholesky(gram(X));
-      if (!positive || !(L.diagonal().minCoeff() > 1e-6 * L.diagonal().maxCoeff())) {
-        X.upload(orthonormal(X.host()));
-        return;
-      }
-      multiply(X, lower_inverse(L).transpose());
-    }
+    if (!device::orthonormalise(X)) X.upload(orthonormal(X.host()));
   }
-  Matrix<double> gram(const Columns& X) const {
-    RowMatrix<double> result(X.cols(), X.cols());
-    kernels<double>().gram(X.data(), X.rows(), X.cols(), result.data());
-    device::check();
-    return result;
-  }
-  void multiply(Columns& X, const RowMatrix<double>& M) const {
-    Columns product(X.rows(), M.cols());
-    kernels<double>().multiply(X.data(), X.rows(), X.cols(), M.data(), M.cols(), product.data());
-    X.swap(product);
-  }
+  Matrix<double> gram(const Columns& X) const { return device::gram(X); }
+  void multiply(Columns& X, const RowMatrix<double>& M) const { device::multiply(X, M); }
   void divide(Columns& X, const Vector<double>& d) const {
-    const Vector<double> inverse = (d.array() > 0).select(d.cwiseInverse(), 1.0);
-    kernels<double>().scale_columns(X.data(), inverse.data(), X.rows(), X.cols());
+    device::scale_columns(X, (d.array() > 0).select(d.cwiseInverse(), 1.0));
   }
 
  private:
@@ -187,8 +184,12 @@ Directions BayesOnDevice<Real>::directions(const BayesSide<Real>& rows, const Ba
           nullptr);
   }
   auto t = leading_triples(DeviceSubspace(*entries_, z), entries_->cols(), count, rounds, seed);
-  Directions result{t.U.host(), t.V.host(), t.d, Vector<double>(count)};
-  kernels<double>().overlap(entries_->pattern(), t.U.data(), t.V.data(), count,
+  Directions result;
+  result.away_U.swap(t.U);
+  result.away_V.swap(t.V);
+  result.d = t.d;
+  result.overlap.resize(count);
+  kernels<double>().overlap(entries_->pattern(), result.away_U.data(), result.away_V.data(), count,
                             result.overlap.data());
   device::check();
   return result;

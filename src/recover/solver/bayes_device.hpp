@@ -10,9 +10,10 @@
 namespace udv {
 
 /// Leading singular vectors of a weighted residual, singular values d, and for each pair of vectors
-/// the sum of (u_i v_j)^2 over the entries.
+/// the sum of (u_i v_j)^2 over the entries. The vectors are on the host or on the device.
 struct Directions {
   RowMatrix<double> U, V;
+  device::Lines<double> away_U, away_V;
   Vector<double> d, overlap;
 };
 

@@ -9,6 +9,8 @@
 namespace udv {
 namespace {
 
+constexpr Index kLinesPerBlock = 1024;
+constexpr double kLongLine = 1 << 16;  // entries
 constexpr double kSmallestShape = 0.5, kLargestShape = 1e4;
 
 // The function of the library writes a variable that all threads share.
@@ -17,14 +19,19 @@ double log_gamma(double x) {
   return lgamma_r(x, &sign);
 }
 
+// A shape a with what is dear of it.
+struct Shape {
+  double a, digamma, log_gamma;
+};
+
 // KL divergence of Gamma(a, b) (shape, rate) from Gamma(s, s).
 class Divergence {
  public:
   explicit Divergence(double s) : s_(s), log_gamma_(log_gamma(s)), log_(std::log(s)) {}
 
-  double of(double a, double b) const {
-    return (a - s_) * digamma(a) - log_gamma(a) + log_gamma_ + s_ * (std::log(b) - log_) +
-           a * (s_ - b) / b;
+  double of(const Shape& shape, double b, double log_b) const {
+    return (shape.a - s_) * shape.digamma - shape.log_gamma + log_gamma_ + s_ * (log_b - log_) +
+           shape.a * (s_ - b) / b;
   }
 
  private:
@@ -41,20 +48,33 @@ double digamma(double x) {
 }
 
 LineNoise::LineNoise(Vector<double> counts)
-    : counts_(std::move(counts)), expected_(Vector<double>::Ones(counts_.size())) {}
+    : counts_(std::move(counts)), expected_(Vector<double>::Ones(counts_.size())) {
+  if (counts_.size() == 0) return;
+  occurs_.resize(static_cast<size_t>(std::min(counts_.maxCoeff(), kLongLine)) + 1);
+  for (const double count : counts_)
+    if (count <= kLongLine) occurs_[static_cast<size_t>(count)] = 1;
+}
 
 void LineNoise::update(const Vector<double>& squares, double variance) {
-  constexpr Index kLinesPerBlock = 1024;
+  // Lines with equally many entries share a shape.
+  const auto shape_of = [this](double count) {
+    const double a = shape_ + 0.5 * count;
+    return Shape{a, digamma(a), log_gamma(a)};
+  };
+  std::vector<Shape> shapes(occurs_.size());
+  for (size_t count = 0; count < shapes.size(); ++count)
+    if (occurs_[count]) shapes[count] = shape_of(static_cast<double>(count));
   Vector<double> likelihood(counts_.size()), distance(counts_.size());  // of each line
   const Divergence divergence(shape_);
   parallel_blocks(counts_.size(), kLinesPerBlock, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       if (!(counts_(i) > 0)) continue;
-      const double a = shape_ + 0.5 * counts_(i);
+      const Shape shape =
+          counts_(i) <= kLongLine ? shapes[static_cast<size_t>(counts_(i))] : shape_of(counts_(i));
       const double b = shape_ + 0.5 * squares(i) / (expected_(i) * variance);
-      const double log_expected = digamma(a) - std::log(b);
-      expected_(i) = a / b;
-      likelihood(i) = 0.5 * counts_(i) * log_expected - divergence.of(a, b);
+      const double log_b = std::log(b), log_expected = shape.digamma - log_b;
+      expected_(i) = shape.a / b;
+      likelihood(i) = 0.5 * counts_(i) * log_expected - divergence.of(shape, b, log_b);
       distance(i) = expected_(i) - log_expected;
     }
   });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
@@ -26,6 +28,7 @@ class UDV_EXPORT LineNoise {
   void learn_shape(double excess);
 
   Vector<double> counts_, expected_;
+  std::vector<char> occurs_;  // whether some line has so many entries; not of very long lines
   double shape_ = 5, log_likelihood_ = 0;
 };
 

@@ -461,21 +461,26 @@ void BayesSide<Real>::rearrange_away(const std::vector<std::int64_t>& parts) {
   width = next_width;
 }
 
+// Columns on the device, a line every `apart` numbers.
 template <typename Real>
-void BayesSide<Real>::set_means_away(Index first, const RowMatrix<double>& columns) {
-  if (away.size() == 0) return;
-  const device::Array<double> given(columns.data(), columns.size());
-  device::kernels<Real>().bayes_set_means(away.data(), width, lines, first, columns.cols(),
-                                          given.data());
+void BayesSide<Real>::set_means_away(Index first, const double* columns, Index count, Index apart) {
+  if (away.size() > 0)
+    device::kernels<Real>().bayes_set_means(away.data(), width, lines, first, count, columns,
+                                            apart);
 }
 
 template <typename Real>
-RowMatrix<double> BayesSide<Real>::means_away() const {
-  device::Array<double> means(lines * width);
-  device::kernels<Real>().bayes_means(away.data(), width, lines, means.data());
-  RowMatrix<double> result(lines, width);
-  means.download(result.data());
-  return result;
+void BayesSide<Real>::get_means_away(Index first, Index count, double* out) const {
+  device::Array<double> means(lines * count);
+  device::kernels<Real>().bayes_means(away.data(), width, lines, first, count, means.data());
+  means.download(out);
+}
+
+template <typename Real>
+void BayesSide<Real>::get_variances(float* out) const {
+  device::Array<float> numbers(lines * 2 * width);
+  device::kernels<Real>().bayes_variances(away.data(), width, lines, numbers.data());
+  numbers.download(out);
 }
 
 template <typename Real>
@@ -495,25 +500,29 @@ void BayesSide<Real>::remove_bias() {
 
 template <typename Real>
 void BayesSide<Real>::set_bias(const Vector<double>& bias) {
-  if (on_device) return set_means_away(0, bias);
+  if (on_device) {
+    const device::Array<double> given(bias.data(), bias.size());
+    return set_means_away(0, given.data(), 1, 1);
+  }
   for (Index i = 0; i < bias.size(); ++i) record(i)[0] = static_cast<Real>(bias(i));
 }
 
 template <typename Real>
 Vector<double> BayesSide<Real>::bias() const {
-  if (on_device) return means_away().col(0);
   Vector<double> result(lines);
+  if (on_device) {
+    get_means_away(0, 1, result.data());
+    return result;
+  }
   for (Index i = 0; i < lines; ++i) result(i) = static_cast<double>(record(i)[0]);
   return result;
 }
 
 template <typename Real>
-RowMatrix<double> BayesSide<Real>::factors() const {
-  if (on_device) return means_away().rightCols(width - 1);
-  RowMatrix<double> result(lines, width - 1);
+void BayesSide<Real>::get_factors(Rows<double> out) const {
+  if (on_device) return get_means_away(1, width - 1, out.data());
   for (Index i = 0; i < lines; ++i)
-    for (Index c = 0; c + 1 < width; ++c) result(i, c) = static_cast<double>(record(i)[c + 1]);
-  return result;
+    for (Index c = 0; c + 1 < width; ++c) out(i, c) = static_cast<double>(record(i)[c + 1]);
 }
 
 template <typename Real>
@@ -540,19 +549,33 @@ void BayesSide<Real>::keep(const std::vector<Index>& parts) {
   records.resize(static_cast<size_t>(lines * stride()));
 }
 
+// New parts with these prior variances, their means 0.
+template <typename Real>
+void BayesSide<Real>::widen_away(const Vector<double>& prior_variance) {
+  std::vector<std::int64_t> parts(static_cast<size_t>(width + prior_variance.size()), -1);
+  std::iota(parts.begin(), parts.begin() + width, 0);
+  rearrange_away(parts);
+  const Vector<double> before = prior;
+  prior.resize(width);
+  prior << before, prior_variance;
+}
+
+template <typename Real>
+void BayesSide<Real>::append(const device::Lines<double>& columns,
+                             const Vector<double>& prior_variance) {
+  const Index first = width;
+  widen_away(prior_variance);
+  set_means_away(first, columns.data(), columns.cols(), columns.stride());
+}
+
 template <typename Real>
 void BayesSide<Real>::append(const RowMatrix<double>& columns,
                              const Vector<double>& prior_variance) {
   if (on_device) {
-    std::vector<std::int64_t> parts(static_cast<size_t>(width + columns.cols()), -1);
-    std::iota(parts.begin(), parts.begin() + width, 0);
     const Index first = width;
-    rearrange_away(parts);
-    set_means_away(first, columns);
-    const Vector<double> before = prior;
-    prior.resize(width);
-    prior << before, prior_variance;
-    return;
+    const device::Array<double> given(columns.data(), columns.size());
+    widen_away(prior_variance);
+    return set_means_away(first, given.data(), columns.cols(), columns.cols());
   }
   BayesSide next(lines, width + columns.cols());
   next.prior << prior, prior_variance;

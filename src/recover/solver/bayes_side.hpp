@@ -33,6 +33,8 @@ struct UDV_EXPORT BayesSide {
   void keep(const std::vector<Index>& parts);
   /// Appends parts of w with means `columns` (lines x count), no variance.
   void append(const RowMatrix<double>& columns, const Vector<double>& prior_variance);
+  /// The same with columns on the device, where the side is.
+  void append(const device::Lines<double>& columns, const Vector<double>& prior_variance);
   /// w <- T w + shift for all lines. T is D x D. All processes know all records afterwards.
   void transform(const Matrix<double>& T, const Vector<double>& shift);
   /// Part 0 of w becomes absent.
@@ -41,16 +43,19 @@ struct UDV_EXPORT BayesSide {
   void set_bias(const Vector<double>& bias);
   Vector<double> bias() const;
   /// Means of the other parts, lines x (D - 1).
-  RowMatrix<double> factors() const;
+  void get_factors(Rows<double> out) const;
   /// Frees the records, and makes room for new ones.
   void release();
   void make_room();
   void bring_to_host();
+  /// Means, then variances, of each line: lines x 2 D numbers. Where the side is on the device.
+  void get_variances(float* out) const;
 
  private:
   void rearrange_away(const std::vector<std::int64_t>& parts);
-  void set_means_away(Index first, const RowMatrix<double>& columns);
-  RowMatrix<double> means_away() const;
+  void widen_away(const Vector<double>& prior_variance);
+  void set_means_away(Index first, const double* columns, Index count, Index apart);
+  void get_means_away(Index first, Index count, double* out) const;
 };
 
 template <typename Real>

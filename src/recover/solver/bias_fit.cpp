@@ -6,6 +6,7 @@
 
 #include "recover/device/entries_device.hpp"
 #include "recover/operators/measured_sums.hpp"
+#include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
@@ -48,18 +49,17 @@ class DeviceBiases {
       : rows_(op.rows()), cols_(op.cols()), model_(op, b) {}
 
   struct Left {
-    Vector<double> rows, cols;  // sums of sqrt(w) (b - A(biases))
+    Vector<double> sums;  // of sqrt(w) (b - A(biases)), line by line
     double squares;
   };
-  // The columns of ones gather the sums.
-  Left left(const Biases& biases) const {
-    const device::Lines<double> Z(as_columns(biases, rows_, cols_).Z);
-    device::Lines<double> G;
-    Left result;
-    result.squares = model_.products(Z, Z, G);
-    const RowMatrix<double> sums = G.host();
-    result.rows = -sums.col(0).head(rows_);
-    result.cols = -sums.col(1).tail(cols_);
+  // Of the lines of a side.
+  Left left(const Biases& biases, int side) const {
+    const auto of = [](const Vector<double>& bias) {
+      return bias.size() > 0 ? bias.data() : nullptr;
+    };
+    Left result{Vector<double>(side == 0 ? rows_ : cols_), 0};
+    model_.line_sums(side, biases.global, of(side == 0 ? biases.row : biases.col),
+                     of(side == 0 ? biases.col : biases.row), result.sums.data(), &result.squares);
     return result;
   }
 
@@ -67,6 +67,30 @@ class DeviceBiases {
   Index rows_, cols_;
   device::EntriesResidual<double> model_;
 };
+
+namespace {
+
+// measured() of entries in the memory of the host, whose operator is on a device: nothing has to go
+// there and come back.
+Vector<double> measured_here(const EntriesOperator<double>& op, const Biases& biases) {
+  constexpr Index kLines = 1024;
+  const SparseLines rows = op.by_row();
+  const Vector<double>& root = op.root_weights();
+  Vector<double> y(op.num_measurements());
+  parallel_blocks(rows.count, kLines, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const double own = biases.global + (biases.row.size() > 0 ? biases.row(i) : 0.0);
+      for (auto s = rows.first[i]; s < rows.first[i + 1]; ++s) {
+        const Index t = rows.entry[s];
+        const double x = own + (biases.col.size() > 0 ? biases.col(rows.other[s]) : 0.0);
+        y(t) = root.size() > 0 ? root(t) * x : x;
+      }
+    }
+  });
+  return y;
+}
+
+}  // namespace
 
 double bias_parameters(Centering mode, Index p, Index q) {
   if (mode == Centering::kNone || mode == Centering::kAuto) return 0;
@@ -76,6 +100,8 @@ double bias_parameters(Centering mode, Index p, Index q) {
 }
 
 Vector<double> measured(const MeasurementOperator<double>& op, const Biases& biases) {
+  if (const auto* const entries = device::entries_on_device(op); entries && !op.symmetric())
+    return measured_here(*entries, biases);
   const StackedFactors<double> Z = as_columns(biases, op.rows(), op.cols());
   Vector<double> y;
   apply_stack<double>(op, Z, y);
@@ -89,9 +115,9 @@ BiasFit::BiasFit(const MeasurementOperator<double>& op, Centering mode) : op_(op
     col_counts_ = as_doubles(entries->col_sizes());
   } else if (entries) {
     // What nothing leaves of sqrt(w): w by rows and columns.
-    const auto counts = DeviceBiases(*entries, entries->root_weights()).left({});
-    row_counts_ = counts.rows;
-    col_counts_ = counts.cols;
+    const DeviceBiases counts(*entries, entries->root_weights());
+    row_counts_ = counts.left({}, 0).sums;
+    col_counts_ = counts.left({}, 1).sums;
   } else {
     Biases one;
     one.global = 1;
@@ -117,21 +143,21 @@ double BiasFit::update(Vector<double>& bias, const Vector<double>& counts,
 }
 
 double BiasFit::mean_left(const Vector<double>& b) const {
-  if (device_) return device_->left(biases).rows.sum() / row_counts_.sum();
+  if (device_) return device_->left(biases, 0).sums.sum() / row_counts_.sum();
   return measured_dot(op_, Vector<double>(b - measured(op_, biases)), ones_) /
          measured_square(op_, ones_);
 }
 
 Vector<double> BiasFit::rows_left(const Vector<double>& b) const {
-  return device_ ? device_->left(biases).rows : row_sums(op_, b - measured(op_, biases));
+  return device_ ? device_->left(biases, 0).sums : row_sums(op_, b - measured(op_, biases));
 }
 
 Vector<double> BiasFit::cols_left(const Vector<double>& b) const {
-  return device_ ? device_->left(biases).cols : col_sums(op_, b - measured(op_, biases));
+  return device_ ? device_->left(biases, 1).sums : col_sums(op_, b - measured(op_, biases));
 }
 
 double BiasFit::left(const Vector<double>& b) const {
-  if (device_) return std::sqrt(device_->left(biases).squares);
+  if (device_) return std::sqrt(device_->left(biases, 0).squares);
   return measured_stable_norm(op_, Vector<double>(b - measured(op_, biases)));
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "core/small_solves.hpp"
-#include "udv/core/random.hpp"
 #include "udv/core/types.hpp"
 
 namespace udv {
@@ -17,16 +16,14 @@ struct Triples {
 };
 
 /// Those of a matrix A that a Subspace multiplies with thin arrays of its own kind, of the host or
-/// of a device: start(V), times(V, U), transpose_times(U, V), orthonormalise(X), gram(X) = X^T X,
-/// multiply(X, M), divide(X, d) column by column. By subspace iteration from a random V.
+/// of a device: start(lines, count, seed), which is random, times(V, U), transpose_times(U, V),
+/// orthonormalise(X), gram(X) = X^T X, multiply(X, M), divide(X, d) column by column. By subspace
+/// iteration.
 template <typename Subspace>
 Triples<typename Subspace::Columns> leading_triples(const Subspace& space, Index cols, Index count,
                                                     int rounds, std::uint64_t seed) {
-  RowMatrix<double> first(cols, count);
-  Random random(seed, kStreamLanczos);
-  random.fill_normal(first);
   Triples<typename Subspace::Columns> t;
-  t.V = space.start(std::move(first));
+  t.V = space.start(cols, count, seed);
   for (int round = 0; round < rounds; ++round) {
     space.orthonormalise(t.V);
     space.times(t.V, t.U);

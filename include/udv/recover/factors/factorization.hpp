@@ -60,8 +60,9 @@ class UDV_EXPORT Factorization {
 
   /// y = A(X)
   void measure(const MeasurementOperator<Scalar>& op, Reals<Scalar>& y) const;
-  /// |A(X) - b|^2
-  double squared_residual(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b) const;
+  /// |A(X) - scale b|^2
+  double squared_residual(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                          double scale = 1) const;
   /// residual z = A(X) - b and the gradient of 1/2 |z|^2. With G = A*(z) V above A*(z)^* U it is
   /// G diag(d) and Re diag(U^* A*(z) V); where symmetric 2 A*(z) U diag(d) and Re diag(U^* A*(z)
   /// U).
@@ -90,6 +91,8 @@ class UDV_EXPORT Factorization {
 
   /// SVD of X, or its eigendecomposition where symmetric.
   FactoredSvd<Scalar> svd() const;
+  /// Singular values of X, largest first; where the factors are, the host or a device.
+  Vector<double> singular_values() const;
   /// sqrt(d) absorbed into U and V: X = U V^*.
   StackedFactors<Scalar> absorbed() const;
 

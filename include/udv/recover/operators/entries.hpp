@@ -132,16 +132,21 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   /// Entries of each row or column, those of weight 0 left out; counted at the first call.
   const std::vector<Index>& row_sizes() const { return sizes().rows; }
   const std::vector<Index>& col_sizes() const { return sizes().cols; }
+  /// Entries are numbered row by row; looked up at the first call.
+  bool in_order_of_rows() const;
 
  private:
   struct Pattern {
     TiledLines by_row, by_col;
     std::shared_ptr<const EntryShares> shares;
+    mutable std::once_flag looked;
+    mutable bool in_order = false;
   };
 
   struct Sizes {
     std::once_flag once;
     std::vector<Index> rows, cols;
+    std::vector<double> visible;  // sum over lines of min(k, entries), by k up to the longest line
   };
 
   EntriesOperator(Index rows, Index cols, Index entries, std::shared_ptr<const Pattern> pattern)
@@ -150,6 +155,7 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   static Index tile_size(Index cols);
   bool weighted() const { return root_.size() > 0; }
   const Sizes& sizes() const;
+  double visible(Index rank) const;
   Reals<Scalar> times_root(const Reals<Scalar>& z) const;
   void spread_transpose_times(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                               Rows<Scalar> out) const;

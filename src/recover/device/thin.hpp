@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "recover/device/device.hpp"
+
+/// Thin factors on the device, small matrices on the host.
+namespace udv::device {
+
+/// X^T X
+Matrix<double> gram(const Lines<double>& X);
+/// X = X M
+void multiply(Lines<double>& X, const RowMatrix<double>& M);
+/// X = Q R, and Q takes the place of X: by Cholesky factors of Gram matrices, twice. False where
+/// the columns depend too much on each other for that; X has changed then, too.
+bool orthonormalise(Lines<double>& X, Matrix<double>* R = nullptr);
+
+struct ThinSvd {
+  Lines<double> U, V;
+  Vector<double> s;  ///< largest first
+};
+/// Of U diag(d) V^T; nothing where orthonormalise() fails.
+std::optional<ThinSvd> thin_svd(Lines<double> U, const Vector<double>& d, Lines<double> V);
+
+}  // namespace udv::device
