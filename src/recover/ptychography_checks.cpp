@@ -90,8 +90,7 @@ void drop(PtychographyData& data, const std::vector<Index>& places, const std::s
   data.dark = without(data.dark, gone);
   data.used = without(data.used, gone);
   if (!data.exact.own.empty())
-    data.exact.own = {without(data.exact.own.supports, gone),
-                      without(data.exact.own.shifts, gone)};
+    data.exact.own = {without(data.exact.own.supports, gone), without(data.exact.own.shifts, gone)};
   data.amplitudes = without(data.amplitudes, gone, pixels);
   if (data.weights.size() > 0) data.weights = without(data.weights, gone, pixels);
   require(!data.used.empty(), "no image is left");
