@@ -19,17 +19,31 @@ std::vector<Variable> list(const std::filesystem::path& path) {
   return variables;
 }
 
-ComplexArray read(const std::filesystem::path& path, const Variable& variable) {
-  const Hdf5File file(path);
-  const Hdf5Dataset dataset(file, variable.name);
+Hdf5Dataset as_listed(const Hdf5File& file, const Variable& variable) {
+  Hdf5Dataset dataset(file, variable.name);
   require<IoError>(dataset.shape() == variable.shape && is_numeric(dataset.type()), dataset.where(),
                    ": the file has changed since it was listed");
-  return dataset.read_numbers(variable);
+  return dataset;
+}
+
+ComplexArray read(const std::filesystem::path& path, const Variable& variable) {
+  const Hdf5File file(path);
+  return as_listed(file, variable).read_numbers(variable);
+}
+
+ComplexArray read_slices(const std::filesystem::path& path, const Variable& variable,
+                         const Slices& slices) {
+  const Hdf5File file(path);
+  Hdf5Dataset dataset = as_listed(file, variable);
+  dataset.choose(slices);
+  Variable part = variable;
+  part.shape = sliced_shape(variable.shape, slices);
+  return dataset.read_numbers(part);
 }
 
 }  // namespace
 
-const VariableFormat kHdf5Format{list, read};
+const VariableFormat kHdf5Format{list, read, true, read_slices};
 
 bool is_hdf5(const std::filesystem::path& path) {
   const QuietHdf5 quiet;

@@ -81,8 +81,22 @@ std::vector<Index> Hdf5Dataset::shape() const {
 
 void Hdf5Dataset::read(hid_t memory_type, void* values) const {
   require_sound_chunks();
-  const herr_t state = H5Dread(dataset_.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+  const herr_t state =
+      memory_space_ ? H5Dread(dataset_.get(), memory_type, memory_space_.get(), space_.get(),
+                              H5P_DEFAULT, values)
+                    : H5Dread(dataset_.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
   require<IoError>(state >= 0, where_, ": its values cannot be read: ", hdf5_reason());
+}
+
+void Hdf5Dataset::choose(const Slices& slices) {
+  const std::vector<Index> part = sliced_shape(shape(), slices);
+  std::vector<hsize_t> first(part.size(), 0), sizes(part.begin(), part.end());
+  first[static_cast<std::size_t>(slices.axis)] = static_cast<hsize_t>(slices.begin);
+  const herr_t state = H5Sselect_hyperslab(space_.get(), H5S_SELECT_SET, first.data(), nullptr,
+                                           sizes.data(), nullptr);
+  memory_space_ = Hdf5Handle(
+      H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), &H5Sclose);
+  require<IoError>(state >= 0 && memory_space_, where_, ": damaged shape found: ", hdf5_reason());
 }
 
 /// Chunks have as many dimensions as the array and, along those that cannot grow, are no larger.

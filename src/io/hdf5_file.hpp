@@ -49,6 +49,10 @@ class Hdf5Dataset {
   /// The numbers in the order of the file; `variable` has their shape as its users see it.
   ComplexArray read_numbers(const Variable& variable) const;
 
+  /// A part of this dataset whose read() and read_numbers() give some slices alone, along an axis
+  /// in the order of the file.
+  void choose(const Slices& slices);
+
  private:
   void require_sound_chunks() const;
 
@@ -58,6 +62,7 @@ class Hdf5Dataset {
   Hdf5Handle dataset_;
   Hdf5Handle type_;
   Hdf5Handle space_;
+  Hdf5Handle memory_space_;  // of the part that was chosen; none: the whole
 };
 
 }  // namespace udv::io::detail

@@ -33,10 +33,15 @@ class QuietHdf5 {
 /// An open file, dataset, type, ... of HDF5; false where opening failed.
 class Hdf5Handle {
  public:
+  Hdf5Handle() = default;
   Hdf5Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
   Hdf5Handle(Hdf5Handle&& other) noexcept
       : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
-  Hdf5Handle& operator=(Hdf5Handle&&) = delete;
+  Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
   ~Hdf5Handle() {
     if (id_ >= 0) close_(id_);
   }
@@ -45,8 +50,8 @@ class Hdf5Handle {
   hid_t get() const { return id_; }
 
  private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
+  hid_t id_ = H5I_INVALID_HID;
+  herr_t (*close_)(hid_t) = nullptr;
 };
 
 /// What went wrong last, in HDF5's words: the innermost entry of its error stack.

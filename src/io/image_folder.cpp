@@ -8,7 +8,9 @@
 
 #include "array_layout.hpp"
 #include "core/require.hpp"
+#include "mapped_file.hpp"
 #include "names.hpp"
+#include "npy_format.hpp"
 #include "tiff.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
@@ -68,9 +70,11 @@ std::vector<Variable> list_folder(const fs::path& folder) {
   return {{kStackVariable, shape, "pictures", true}};
 }
 
-void append_picture(const fs::path& path, std::vector<std::complex<double>>& values) {
+// Pages [begin, end) of one file.
+void append_picture(const fs::path& path, Index begin, Index end,
+                    std::vector<std::complex<double>>& values) {
   if (is_tiff(path)) {
-    const TiffStack stack = read_tiff(path);
+    const TiffStack stack = read_tiff(path, begin, end);
     values.insert(values.end(), stack.values.begin(), stack.values.end());
     return;
   }
@@ -83,24 +87,41 @@ void append_picture(const fs::path& path, std::vector<std::complex<double>>& val
     values.emplace_back(value);
 }
 
-// The pixels that all pictures announce; throws IoError where their files are too small for them.
-std::size_t plausible_pixels(const fs::path& folder, const std::vector<fs::path>& files,
-                             const std::vector<Index>& shape) {
+// Throws IoError where the files are too small for the pixels that they announce.
+void require_plausible_pixels(const fs::path& folder, const std::vector<fs::path>& files,
+                              const std::vector<Index>& shape) {
   std::uintmax_t bytes = 0;
   for (const fs::path& path : files) bytes += fs::file_size(path);
   const auto pixels = element_count(shape).value_or(std::numeric_limits<std::size_t>::max());
   require_expansion(folder.string(), bytes, pixels);
-  return pixels;
+}
+
+ComplexArray read_pictures(const fs::path& folder, const Variable& variable, const Slices& slices) {
+  const std::vector<fs::path> files = pictures_in(folder);
+  require_plausible_pixels(folder, files, variable.shape);
+  ComplexArray array{sliced_shape(variable.shape, slices), {}, false};
+  Index first = 0;  // page of the file, counted over all files
+  for (const fs::path& path : files) {
+    if (first >= slices.end) break;
+    const Index pages = is_tiff(path) ? describe_tiff(path).pages : 1;
+    const Index begin = std::max(slices.begin - first, Index{0});
+    const Index end = std::min(slices.end - first, pages);
+    if (begin < end) append_picture(path, begin, end, array.values);
+    first += pages;
+  }
+  require<IoError>(array.values.size() == element_count(array.shape), folder.string(),
+                   ": the pictures have changed since they were listed");
+  return array;
 }
 
 ComplexArray read_folder(const fs::path& folder, const Variable& variable) {
-  const std::vector<fs::path> files = pictures_in(folder);
-  const std::size_t expected = plausible_pixels(folder, files, variable.shape);
-  ComplexArray array{variable.shape, {}, false};
-  for (const fs::path& path : files) append_picture(path, array.values);
-  require<IoError>(array.values.size() == expected, folder.string(),
-                   ": the pictures have changed since they were listed");
-  return array;
+  return read_pictures(folder, variable, {0, 0, variable.shape[0]});
+}
+
+ComplexArray read_folder_slices(const fs::path& folder, const Variable& variable,
+                                const Slices& slices) {
+  if (slices.axis != 0) return cut_slices(read_folder(folder, variable), slices);
+  return read_pictures(folder, variable, slices);
 }
 
 std::vector<Variable> list_npy(const fs::path& path) {
@@ -111,6 +132,14 @@ std::vector<Variable> list_npy(const fs::path& path) {
 
 ComplexArray read_npy_stack(const fs::path& path, const Variable&) {
   return read_complex_npy(path);
+}
+
+ComplexArray read_npy_slices(const fs::path& path, const Variable& variable, const Slices& slices) {
+  const MappedFile file = map_file(path, "an .npy file");
+  const NpyFile npy = parse_npy_header(path.string(), file.bytes);
+  require<IoError>(npy.shape == variable.shape, path.string(),
+                   ": the file has changed since it was listed");
+  return decode_complex_npy(path.string(), npy, slices);
 }
 
 }  // namespace
@@ -138,7 +167,7 @@ bool comes_before(std::string_view a, std::string_view b) {
   return a.size() - i < b.size() - j;
 }
 
-const VariableFormat kFolderFormat{list_folder, read_folder};
-const VariableFormat kNpyFormat{list_npy, read_npy_stack, false};
+const VariableFormat kFolderFormat{list_folder, read_folder, true, read_folder_slices};
+const VariableFormat kNpyFormat{list_npy, read_npy_stack, false, read_npy_slices};
 
 }  // namespace udv::io::detail

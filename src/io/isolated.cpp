@@ -196,14 +196,17 @@ std::vector<Variable> list_isolated(const VariableFormat& format,
 }
 
 ComplexArray read_isolated(const VariableFormat& format, const std::filesystem::path& path,
-                           const Variable& variable) {
-  if (!format.isolated) return format.read(path, variable);
-  const std::size_t count = element_count(variable.shape).value_or(0);
-  ComplexArray array{variable.shape, {}, false};
+                           const Variable& variable, std::optional<Slices> slices) {
+  const auto read = [&] {
+    return slices ? format.read_slices(path, variable, *slices) : format.read(path, variable);
+  };
+  if (!format.isolated) return read();
+  ComplexArray array{slices ? sliced_shape(variable.shape, *slices) : variable.shape, {}, false};
+  const std::size_t count = element_count(array.shape).value_or(0);
   run_isolated(
       path, kSpareMemory + 4 * file_bytes(path) + 64 * static_cast<double>(count),
       [&](const PipeEnd& out) {
-        const ComplexArray found = format.read(path, variable);
+        const ComplexArray found = read();
         const Kind kind = Kind::kAnswer;
         const std::uint64_t size = found.values.size();
         out.write(&kind, 1);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "variable_format.hpp"
 
 namespace udv::io::detail {
@@ -11,6 +13,6 @@ namespace udv::io::detail {
 std::vector<Variable> list_isolated(const VariableFormat& format,
                                     const std::filesystem::path& path);
 ComplexArray read_isolated(const VariableFormat& format, const std::filesystem::path& path,
-                           const Variable& variable);
+                           const Variable& variable, std::optional<Slices> slices = {});
 
 }  // namespace udv::io::detail

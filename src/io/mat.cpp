@@ -93,12 +93,17 @@ std::vector<Variable> list(const std::filesystem::path& path) {
   }
 }
 
+MatVariable find(mat_t* file, const std::string& where, const Variable& wanted) {
+  MatVariable variable(Mat_VarReadInfo(file, wanted.name.c_str()), &Mat_VarFree);
+  require<IoError>(variable && shape_of(*variable) == wanted.shape, where,
+                   ": the file has changed since it was listed");
+  return variable;
+}
+
 ComplexArray read(const std::filesystem::path& path, const Variable& wanted) {
   const std::string where = place_of(path, wanted);
   const MatFile file = open(path);
-  const MatVariable variable(Mat_VarReadInfo(file.get(), wanted.name.c_str()), &Mat_VarFree);
-  require<IoError>(variable && shape_of(*variable) == wanted.shape, where,
-                   ": the file has changed since it was listed");
+  const MatVariable variable = find(file.get(), where, wanted);
   const MatClass& array_class = class_of(*variable);
   const std::size_t count = plausible_count(path, wanted, array_class.width);
   ComplexArray array{wanted.shape, {}, variable->isComplex != 0};
@@ -113,9 +118,37 @@ ComplexArray read(const std::filesystem::path& path, const Variable& wanted) {
   return array;
 }
 
+ComplexArray read_slices(const std::filesystem::path& path, const Variable& wanted,
+                         const Slices& slices) {
+  const std::string where = place_of(path, wanted);
+  const MatFile file = open(path);
+  const MatVariable variable = find(file.get(), where, wanted);
+  const MatClass& array_class = class_of(*variable);
+  if (variable->isComplex || !array_class.convert) return cut_slices(read(path, wanted), slices);
+  Variable part = wanted;
+  part.shape = sliced_shape(wanted.shape, slices);
+  const std::size_t count = plausible_count(path, part, array_class.width);
+  ComplexArray array{part.shape, {}, false};
+  if (count == 0) return array;
+  std::vector<int> first(part.shape.size(), 0), step(part.shape.size(), 1);
+  std::vector<int> sizes(part.shape.begin(), part.shape.end());
+  first[static_cast<std::size_t>(slices.axis)] = static_cast<int>(slices.begin);
+  std::vector<char> numbers(count * array_class.width);
+  const int state = Mat_VarReadData(file.get(), variable.get(), numbers.data(), first.data(),
+                                    step.data(), sizes.data());
+  require<IoError>(state == 0, where, ": damaged data found, ", shape_text(part.shape),
+                   " numbers expected");
+  array.values.resize(count);
+  variable->data = numbers.data();  // lent to convert()
+  array_class.convert(*variable, array.values);
+  variable->data = nullptr;
+  array.values = rows_from_columns(array.shape, array.values);
+  return array;
+}
+
 }  // namespace
 
-const VariableFormat kMat5Format{list, read};
+const VariableFormat kMat5Format{list, read, true, read_slices};
 
 const VariableFormat& mat_format(const std::filesystem::path& path) {
   const std::string start = read_start(path, 128);

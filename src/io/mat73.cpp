@@ -86,8 +86,25 @@ ComplexArray read(const std::filesystem::path& path, const Variable& variable) {
   return array;
 }
 
+/// MATLAB's axis k of n is HDF5's n - 1 - k.
+ComplexArray read_slices(const std::filesystem::path& path, const Variable& variable,
+                         const Slices& slices) {
+  const Hdf5File file(path);
+  Hdf5Dataset dataset(file, variable.name);
+  require<IoError>(matlab_shape(dataset) == variable.shape && is_numeric(dataset.type()),
+                   dataset.where(), ": the file has changed since it was listed");
+  Variable part = variable;
+  part.shape = sliced_shape(variable.shape, slices);
+  if (is_marked_empty(dataset)) return {part.shape, {}, false};
+  dataset.choose(
+      {static_cast<Index>(variable.shape.size()) - 1 - slices.axis, slices.begin, slices.end});
+  ComplexArray array = dataset.read_numbers(part);
+  array.values = rows_from_columns(array.shape, array.values);
+  return array;
+}
+
 }  // namespace
 
-const VariableFormat kMat73Format{list, read};
+const VariableFormat kMat73Format{list, read, true, read_slices};
 
 }  // namespace udv::io::detail

@@ -10,6 +10,7 @@
 #include "core/require.hpp"
 #include "npy_format.hpp"
 #include "text.hpp"
+#include "variable_format.hpp"
 
 namespace udv::io::detail {
 namespace {
@@ -100,9 +101,13 @@ void load_value(const Dtype& dtype, const char* at, bool swap, std::complex<doub
   if (dtype.is_complex) value.imag(dtype.load(at + dtype.part_width, swap));
 }
 
+bool swaps(const NpyFile& file) {
+  return (file.descr[0] == '<' || file.descr[0] == '>') && file.descr[0] != kNativeOrder;
+}
+
 template <typename Value>
 std::vector<Value> decode_values(const std::string& name, const NpyFile& file, const Dtype& dtype) {
-  const bool swap = (file.descr[0] == '<' || file.descr[0] == '>') && file.descr[0] != kNativeOrder;
+  const bool swap = swaps(file);
   std::vector<Value> values(checked_count(name, file, dtype.width(), file.data.size()));
   const char* at = file.data.data();
   for (Value& value : values) {
@@ -110,6 +115,17 @@ std::vector<Value> decode_values(const std::string& name, const NpyFile& file, c
     at += dtype.width();
   }
   return file.fortran_order ? rows_from_columns(file.shape, values) : values;
+}
+
+// How far the neighbour along each axis is, in numbers.
+std::vector<std::size_t> strides_of(const NpyFile& file) {
+  std::vector<std::size_t> strides(file.shape.size(), 1);
+  const auto size = [&](std::size_t k) { return static_cast<std::size_t>(file.shape[k]); };
+  if (file.fortran_order)
+    for (std::size_t k = 1; k < strides.size(); ++k) strides[k] = strides[k - 1] * size(k - 1);
+  else
+    for (std::size_t k = strides.size(); k-- > 1;) strides[k - 1] = strides[k] * size(k);
+  return strides;
 }
 
 }  // namespace
@@ -136,6 +152,28 @@ void require_whole_npy(const std::string& name, const NpyFile& file, std::size_t
 Array decode_npy(const std::string& name, const NpyFile& file) {
   const Dtype& dtype = dtype_of(name, file.descr, false);
   return {file.shape, decode_values<double>(name, file, dtype)};
+}
+
+ComplexArray decode_complex_npy(const std::string& name, const NpyFile& file,
+                                const Slices& slices) {
+  const Dtype& dtype = dtype_of(name, file.descr, true);
+  checked_count(name, file, dtype.width(), file.data.size());
+  const std::vector<std::size_t> strides = strides_of(file);
+  ComplexArray part{sliced_shape(file.shape, slices), {}, dtype.is_complex};
+  part.values.resize(element_count(part.shape).value_or(0));
+  std::vector<Index> index(part.shape.size(), 0);
+  std::size_t at =
+      strides[static_cast<std::size_t>(slices.axis)] * static_cast<std::size_t>(slices.begin);
+  for (std::complex<double>& value : part.values) {
+    load_value(dtype, file.data.data() + at * dtype.width(), swaps(file), value);
+    for (std::size_t k = index.size(); k-- > 0;) {
+      at += strides[k];
+      if (++index[k] < part.shape[k]) break;
+      at -= strides[k] * static_cast<std::size_t>(part.shape[k]);
+      index[k] = 0;
+    }
+  }
+  return part;
 }
 
 ComplexArray decode_complex_npy(const std::string& name, const NpyFile& file) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "udv/io/npy.hpp"
+#include "udv/io/variables.hpp"
 
 namespace udv::io::detail {
 
@@ -45,5 +46,8 @@ Array decode_npy(const std::string& name, const NpyFile& file);
 
 /// The same, of complex numbers too.
 ComplexArray decode_complex_npy(const std::string& name, const NpyFile& file);
+
+/// The same of some slices alone.
+ComplexArray decode_complex_npy(const std::string& name, const NpyFile& file, const Slices& slices);
 
 }  // namespace udv::io::detail

@@ -4,6 +4,7 @@
 
 #include <tiffio.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -75,7 +76,6 @@ void check_page(const std::string& where, const Page& page) {
                      (page.format == SAMPLEFORMAT_IEEEFP && (page.bits == 32 || page.bits == 64));
   require<IoError>(known, where, ": ", page.bits, " bits of sample format ", page.format,
                    " found, whole numbers of 8, 16 or 32 bits or floats expected");
-  require<IoError>(!page.tiled, where, ": tiles found, strips expected");
   // Not every libtiff has every codec: those in wheels lack Zstandard, LZMA, WebP and JBIG.
   const auto codec = static_cast<std::uint16_t>(page.compression);
   require<IoError>(TIFFIsCODECConfigured(codec) == 1, where, ": compression ", codec,
@@ -83,16 +83,15 @@ void check_page(const std::string& where, const Page& page) {
 }
 
 template <typename Number>
-void append(const std::vector<unsigned char>& line, Index count, std::vector<double>& values) {
+void append(const unsigned char* line, Index count, std::vector<double>& values) {
   for (Index i = 0; i < count; ++i) {
     Number number;
-    std::memcpy(&number, line.data() + static_cast<size_t>(i) * sizeof number, sizeof number);
+    std::memcpy(&number, line + static_cast<size_t>(i) * sizeof number, sizeof number);
     values.push_back(static_cast<double>(number));
   }
 }
 
-void append_line(const std::vector<unsigned char>& line, const Page& page,
-                 std::vector<double>& values) {
+void append_line(const unsigned char* line, const Page& page, std::vector<double>& values) {
   const bool is_signed = page.format == SAMPLEFORMAT_INT;
   if (page.format == SAMPLEFORMAT_IEEEFP)
     page.bits == 32 ? append<float>(line, page.cols, values)
@@ -108,8 +107,8 @@ void append_line(const std::vector<unsigned char>& line, const Page& page,
               : append<std::uint32_t>(line, page.cols, values);
 }
 
-void read_page(TIFF* file, const std::string& where, const Page& page,
-               std::vector<double>& values) {
+void read_strips(TIFF* file, const std::string& where, const Page& page,
+                 std::vector<double>& values) {
   const auto bytes = static_cast<size_t>(TIFFScanlineSize(file));
   require<IoError>(bytes >= static_cast<size_t>(page.cols * page.bits / 8), where, ": lines of ",
                    bytes, " bytes found, ", page.cols * page.bits / 8, " expected");
@@ -117,11 +116,49 @@ void read_page(TIFF* file, const std::string& where, const Page& page,
   for (Index r = 0; r < page.rows; ++r) {
     const bool read = TIFFReadScanline(file, line.data(), static_cast<std::uint32_t>(r), 0) == 1;
     require<IoError>(read, where, ": row ", r, " is damaged or cut off");
-    append_line(line, page, values);
+    append_line(line.data(), page, values);
   }
 }
 
-TiffStack walk(const std::filesystem::path& path, bool with_values) {
+// Tiles of one size, those at the right and lower edge filled up: one band of them after the other.
+void read_tiles(TIFF* file, const std::string& where, const Page& page,
+                std::vector<double>& values) {
+  std::uint32_t width = 0, height = 0;
+  TIFFGetField(file, TIFFTAG_TILEWIDTH, &width);
+  TIFFGetField(file, TIFFTAG_TILELENGTH, &height);
+  const auto number = static_cast<size_t>(page.bits) / 8;
+  const auto line = static_cast<size_t>(width) * number;
+  const auto bytes = static_cast<size_t>(std::max<tmsize_t>(TIFFTileSize(file), 0));
+  // libtiff has checked the size of a tile against overflow; that of a band is near a page's.
+  constexpr std::uint32_t kLargestTile = 1 << 16;
+  require<IoError>(0 < width && width <= kLargestTile && 0 < height && height <= kLargestTile &&
+                       bytes == line * height,
+                   where, ": tiles of ", width, " x ", height, " pixels and ", bytes,
+                   " bytes found, sizes that fit together expected");
+  const Index across = (page.cols + width - 1) / width;
+  std::vector<unsigned char> tile(bytes), band(static_cast<size_t>(across) * line * height);
+  for (Index top = 0; top < page.rows; top += height) {
+    for (Index x = 0; x < across; ++x) {
+      const bool read = TIFFReadTile(file, tile.data(), static_cast<std::uint32_t>(x * width),
+                                     static_cast<std::uint32_t>(top), 0, 0) >= 0;
+      require<IoError>(read, where, ": the tile at row ", top, ", column ", x * width,
+                       " is damaged or cut off");
+      for (size_t r = 0; r < height; ++r)
+        std::memcpy(band.data() + (r * static_cast<size_t>(across) + static_cast<size_t>(x)) * line,
+                    tile.data() + r * line, line);
+    }
+    for (Index r = 0; r < std::min<Index>(height, page.rows - top); ++r)
+      append_line(band.data() + static_cast<size_t>(r * across) * line, page, values);
+  }
+}
+
+// The pages [begin, end) with their values; the others are described, as far as one goes.
+struct WantedPages {
+  Index begin = 0, end = 0;
+  bool to_the_end = true;  // pages after them are described, too
+};
+
+TiffStack walk(const std::filesystem::path& path, const WantedPages& wanted) {
   const QuietTiff quiet;
   const TiffFile file = open(path);
   TiffStack stack;
@@ -138,9 +175,11 @@ TiffStack walk(const std::filesystem::path& path, bool with_values) {
     require<IoError>(page.rows == stack.rows && page.cols == stack.cols, where, ": ", page.rows,
                      " x ", page.cols, " pixels found, ", stack.rows, " x ", stack.cols,
                      " expected, as in the first");
-    if (with_values) read_page(file.get(), where, page, stack.values);
+    if (wanted.begin <= stack.pages && stack.pages < wanted.end)
+      (page.tiled ? read_tiles : read_strips)(file.get(), where, page, stack.values);
     require<IoError>(++stack.pages <= kMostPages, path.string(), ": more than ", kMostPages,
                      " pages found, fewer expected");
+    if (!wanted.to_the_end && stack.pages == wanted.end) return stack;
   } while (TIFFReadDirectory(file.get()) == 1);
   require<IoError>(TIFFLastDirectory(file.get()) != 0, path.string(), ": page ", stack.pages + 1,
                    ": a damaged directory found, a page or the end of the file expected");
@@ -148,30 +187,45 @@ TiffStack walk(const std::filesystem::path& path, bool with_values) {
 }
 
 std::vector<Variable> list(const std::filesystem::path& path) {
-  const TiffStack stack = walk(path, false);
+  const TiffStack stack = walk(path, {});
   const std::string type = (stack.is_float ? "float" : "uint") + std::to_string(stack.bits);
   return {{kStackVariable, {stack.pages, stack.rows, stack.cols}, type, true}};
 }
 
-ComplexArray read(const std::filesystem::path& path, const Variable& variable) {
+ComplexArray read_pages(const std::filesystem::path& path, const Variable& variable,
+                        const WantedPages& wanted) {
   plausible_count(path, variable, 1);
-  const TiffStack stack = walk(path, true);
-  require<IoError>(std::vector<Index>({stack.pages, stack.rows, stack.cols}) == variable.shape,
+  const TiffStack stack = walk(path, wanted);
+  const Index pages = wanted.to_the_end ? variable.shape[0] : wanted.end;
+  require<IoError>(std::vector<Index>({stack.pages, stack.rows, stack.cols}) ==
+                       std::vector<Index>({pages, variable.shape[1], variable.shape[2]}),
                    path.string(), ": the file has changed since it was listed");
-  return {variable.shape, {stack.values.begin(), stack.values.end()}, false};
+  return {{wanted.end - wanted.begin, stack.rows, stack.cols},
+          {stack.values.begin(), stack.values.end()},
+          false};
+}
+
+ComplexArray read(const std::filesystem::path& path, const Variable& variable) {
+  return read_pages(path, variable, {0, variable.shape[0]});
+}
+
+ComplexArray read_slices(const std::filesystem::path& path, const Variable& variable,
+                         const Slices& slices) {
+  if (slices.axis != 0) return cut_slices(read(path, variable), slices);
+  return read_pages(path, variable, {slices.begin, slices.end, false});
 }
 
 }  // namespace
 
 TiffStack describe_tiff(const std::filesystem::path& path) {
-  return walk(path, false);
+  return walk(path, {});
 }
 
-TiffStack read_tiff(const std::filesystem::path& path) {
-  return walk(path, true);
+TiffStack read_tiff(const std::filesystem::path& path, Index begin, Index end) {
+  return walk(path, {begin, end, false});
 }
 
-const VariableFormat kTiffFormat{list, read};
+const VariableFormat kTiffFormat{list, read, true, read_slices};
 
 }  // namespace udv::io::detail
 

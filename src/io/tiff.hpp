@@ -19,6 +19,7 @@ struct TiffStack {
 /// Numbers of one channel, 8, 16 or 32 bits, whole or (32, 64 bits) floating; all pages of one
 /// size. Throws IoError naming path and page.
 TiffStack describe_tiff(const std::filesystem::path& path);
-TiffStack read_tiff(const std::filesystem::path& path);
+/// Pages [begin, end) alone; later ones are not looked at.
+TiffStack read_tiff(const std::filesystem::path& path, Index begin, Index end);
 
 }  // namespace udv::io::detail

@@ -14,7 +14,15 @@ struct VariableFormat {
   std::vector<Variable> (*list)(const std::filesystem::path& path);
   ComplexArray (*read)(const std::filesystem::path& path, const Variable& variable);
   bool isolated = true;  ///< leans on a library that crashes on some damaged files
+  /// nullptr: the array is read as a whole and cut
+  ComplexArray (*read_slices)(const std::filesystem::path& path, const Variable& variable,
+                              const Slices& slices) = nullptr;
 };
+
+/// The shape of such a part.
+std::vector<Index> sliced_shape(std::vector<Index> shape, const Slices& slices);
+/// A part of an array that is in memory.
+ComplexArray cut_slices(const ComplexArray& array, const Slices& slices);
 
 extern const VariableFormat kNpzFormat;
 extern const VariableFormat kMat5Format;   ///< MATLAB 5 to 7.2

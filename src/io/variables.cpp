@@ -2,6 +2,8 @@
 #include "udv/io/variables.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 #include "array_layout.hpp"
@@ -53,6 +55,28 @@ std::string list_text(const std::vector<Variable>& variables) {
 }
 
 }  // namespace
+
+std::vector<Index> sliced_shape(std::vector<Index> shape, const Slices& slices) {
+  shape[static_cast<std::size_t>(slices.axis)] = slices.end - slices.begin;
+  return shape;
+}
+
+ComplexArray cut_slices(const ComplexArray& array, const Slices& slices) {
+  const auto axis = static_cast<std::ptrdiff_t>(slices.axis);
+  const auto product = [](auto begin, auto end) {
+    return std::accumulate(begin, end, Index{1}, std::multiplies<>());
+  };
+  const auto& shape = array.shape;
+  // Elements that lie together in one slice, and slices that lie together.
+  const Index together = product(shape.begin() + axis + 1, shape.end());
+  const Index size = shape[static_cast<std::size_t>(axis)];
+  ComplexArray part{sliced_shape(shape, slices), {}, array.is_complex};
+  for (Index outer = 0; outer < product(shape.begin(), shape.begin() + axis); ++outer) {
+    const auto first = array.values.begin() + (outer * size + slices.begin) * together;
+    part.values.insert(part.values.end(), first, first + (slices.end - slices.begin) * together);
+  }
+  return part;
+}
 
 std::string place_of(const std::filesystem::path& path, const Variable& variable) {
   return message(path.string(), ": variable ", in_quotes(variable.name));
@@ -106,14 +130,32 @@ bool VariableFile::has(std::string_view name) const {
   return find(name) != nullptr;
 }
 
-ComplexArray VariableFile::read(std::string_view name) const {
+const Variable& VariableFile::numeric(std::string_view name) const {
   const Variable* const variable = find(name);
   require<IoError>(variable != nullptr, path_.string(), ": variable ", detail::in_quotes(name),
                    " not there; found: ", detail::list_text(variables_));
   require<IoError>(variable->is_numeric, detail::place_of(path_, *variable), ": ",
                    shape_text(variable->shape), " ", variable->type,
                    " found, booleans, integers, floats or complex numbers expected");
-  return detail::read_isolated(*format_, path_, *variable);
+  return *variable;
+}
+
+ComplexArray VariableFile::read(std::string_view name) const {
+  return detail::read_isolated(*format_, path_, numeric(name));
+}
+
+ComplexArray VariableFile::read(std::string_view name, const Slices& slices) const {
+  const Variable& variable = numeric(name);
+  const auto axes = static_cast<Index>(variable.shape.size());
+  require(0 <= slices.axis && slices.axis < axes, "VariableFile::read: axis ", slices.axis,
+          " of an array of shape ", shape_text(variable.shape));
+  const Index size = variable.shape[static_cast<std::size_t>(slices.axis)];
+  require(0 <= slices.begin && slices.begin <= slices.end && slices.end <= size,
+          "VariableFile::read: slices ", slices.begin, " to ", slices.end, " of ", size);
+  if (slices.begin == slices.end) return {detail::sliced_shape(variable.shape, slices), {}, false};
+  if (!format_->read_slices)
+    return detail::cut_slices(detail::read_isolated(*format_, path_, variable), slices);
+  return detail::read_isolated(*format_, path_, variable, slices);
 }
 
 }  // namespace udv::io

@@ -107,7 +107,7 @@ class FieldJob {
     recovery.method = "udu";
     recovery.operator_name = "ptychography";
     recovery.rows = recovery.cols = found_.image.size();
-    recovery.measurements = static_cast<Index>(field_.images.values.size());
+    recovery.measurements = field_.measurements();
     recovery.symmetric = recovery.by_rank_walk = recovery.intensities = true;
     const float length = found_.image.norm();
     recovery.rank = length > 0 ? 1 : 0;
@@ -193,15 +193,14 @@ class FieldJob {
         std::min_element(lights.begin(), lights.end(),
                          [](const auto& a, const auto& b) { return a.na < b.na; }) -
         lights.begin();
-    const ImageStack& images = field_.images;
-    const Index pixels = images.rows * images.cols;
-    Vector<float> amplitudes(pixels);
-    for (Index i = 0; i < pixels; ++i) {
-      const double value = images.values[static_cast<size_t>(nearest * pixels + i)];
+    const ImageStack raw = field_.image(nearest);
+    Vector<float> amplitudes(raw.rows * raw.cols);
+    for (Index i = 0; i < amplitudes.size(); ++i) {
+      const double value = raw.values[static_cast<size_t>(i)];
       amplitudes(i) =
-          static_cast<float>(images.kind == ImageKind::kAmplitude ? value : std::sqrt(value));
+          static_cast<float>(raw.kind == ImageKind::kAmplitude ? value : std::sqrt(value));
     }
-    return enlarged(amplitudes.data(), images.rows, images.cols, field_.optics.upsampling);
+    return enlarged(amplitudes.data(), raw.rows, raw.cols, field_.optics.upsampling);
   }
 
   PtychographyInput input_;

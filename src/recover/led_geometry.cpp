@@ -12,7 +12,6 @@
 namespace udv {
 namespace {
 
-constexpr Index kLargestSide = 128;   // of the square in the middle that is looked at
 constexpr Index kSmallestSide = 48;   // fewer pixels do not tell distances
 constexpr double kBrightShare = 0.7;  // of the third brightest image
 constexpr double kEdge = 3;           // steepness of a circle's edge per sample
@@ -225,7 +224,7 @@ LedGeometry find_led_geometry(const ImageStack& images, const Optics& setup,
   require(static_cast<Index>(leds.size()) == images.images, leds.size(), " LEDs found, ",
           images.images, " expected, one for each image");
   LedGeometry found{setup, 0, 0, 0};
-  const Index side = std::min({images.rows, images.cols, kLargestSide}) / 2 * 2;
+  const Index side = std::min({images.rows, images.cols, kCalibrationSide}) / 2 * 2;
   if (side < kSmallestSide) return found;
   const auto bright = bright_images(images, leds, side);
   found.bright_images = static_cast<Index>(bright.size());

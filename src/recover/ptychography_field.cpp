@@ -50,18 +50,6 @@ void fields(Archive& archive, FieldState& s) {
   archive(s.fingerprint, s.seconds, s.tiles);
 }
 
-ImageStack cut_out(const ImageStack& images, const Tile& tile) {
-  ImageStack part{images.images, tile.rows, tile.cols, images.kind, {}};
-  part.values.reserve(static_cast<size_t>(part.images * tile.rows * tile.cols));
-  for (Index l = 0; l < images.images; ++l)
-    for (Index r = 0; r < tile.rows; ++r) {
-      const auto row =
-          images.values.begin() + (l * images.rows + tile.row + r) * images.cols + tile.col;
-      part.values.insert(part.values.end(), row, row + tile.cols);
-    }
-  return part;
-}
-
 void apply_mask(const PtychographyField& field, const Tile& tile, PtychographyData& data) {
   if (field.mask.empty()) return;
   const Index pixels = tile.rows * tile.cols;
@@ -187,6 +175,8 @@ class FieldSolver {
     bool drop_bad = field_.drop_bad;
     archive(drop_bad);
     for (GridPoint led : field_.leds) archive(led.x, led.y);
+    std::uint64_t stored = field_.stored ? field_.stored->hash() : 0;
+    archive(stored);
     const std::vector<double>& values = field_.images.values;
     return array_hash(values.data(), values.size() * sizeof(double), fnv_hash(archive.take()));
   }
@@ -358,6 +348,26 @@ double root_share(const std::vector<TileRecovery>& tiles, double TileRecovery::*
 
 }  // namespace
 
+ImageStack PtychographyField::part(const Tile& tile) const {
+  if (stored) return stored->part(tile);
+  ImageStack cut{images.images, tile.rows, tile.cols, images.kind, {}};
+  cut.values.reserve(static_cast<size_t>(cut.images * tile.rows * tile.cols));
+  for (Index l = 0; l < images.images; ++l)
+    for (Index r = 0; r < tile.rows; ++r) {
+      const auto row =
+          images.values.begin() + (l * images.rows + tile.row + r) * images.cols + tile.col;
+      cut.values.insert(cut.values.end(), row, row + tile.cols);
+    }
+  return cut;
+}
+
+ImageStack PtychographyField::image(Index place) const {
+  if (stored) return stored->image(place);
+  const Index pixels = images.rows * images.cols;
+  const auto first = images.values.begin() + place * pixels;
+  return {1, images.rows, images.cols, images.kind, {first, first + pixels}};
+}
+
 Optics optics_at(Optics optics, double x_m, double y_m) {
   const double angle = optics.rotation_degrees * std::numbers::pi / 180;
   const double x = 1e3 * x_m, y = 1e3 * y_m;
@@ -378,8 +388,8 @@ PtychographyData data_of(const PtychographyField& field, const Tile& tile) {
       optics_at(field.optics, metres_right(field, tile), metres_down(field, tile));
   const auto known = field.pupil.size() > 0 ? resampled_pupil(field.pupil, tile.rows, tile.cols)
                                             : RowMatrix<std::complex<double>>();
-  auto data = detail::numbered_data(cut_out(field.images, tile), optics,
-                                    illuminations(optics, field.leds), numbers_of(field), known);
+  auto data = detail::numbered_data(field.part(tile), optics, illuminations(optics, field.leds),
+                                    numbers_of(field), known);
   apply_mask(field, tile, data);
   detail::check_images(data, field.drop_bad, optics);
   return data;
@@ -387,11 +397,12 @@ PtychographyData data_of(const PtychographyField& field, const Tile& tile) {
 
 PtychographyData data_of(const PtychographyField& field) {
   try {
-    auto data =
-        detail::numbered_data(field.images, field.optics, illuminations(field.optics, field.leds),
-                              numbers_of(field), field.pupil);
+    const Tile whole{0, 0, field.images.rows, field.images.cols};
+    auto data = detail::numbered_data(field.stored ? field.part(whole) : field.images, field.optics,
+                                      illuminations(field.optics, field.leds), numbers_of(field),
+                                      field.pupil);
     data.warnings = field.warnings;
-    apply_mask(field, {0, 0, field.images.rows, field.images.cols}, data);
+    apply_mask(field, whole, data);
     detail::check_images(data, field.drop_bad, field.optics);
     return data;
   } catch (const InvalidArgument& error) {

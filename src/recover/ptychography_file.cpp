@@ -22,12 +22,20 @@ using detail::Region;
 // The images of the file as it has them.
 struct FileImages {
   std::string what;  // "file: variable 'name'", the start of a message about them
+  std::vector<Index> shape;
   Index images = 0, rows = 0, cols = 0;
   bool images_last = true;
+};
+
+// Images [begin, end) of them.
+struct FileBatch {
+  const FileImages& all;
+  Index begin, end;
   io::ComplexArray array;
 
   double value(Index l, Index r, Index c) const {
-    const Index at = images_last ? (r * cols + c) * images + l : (l * rows + r) * cols + c;
+    const Index at = all.images_last ? (r * all.cols + c) * (end - begin) + l - begin
+                                     : ((l - begin) * all.rows + r) * all.cols + c;
     return array.values[static_cast<size_t>(at)].real();
   }
 };
@@ -43,15 +51,16 @@ bool is_stack(const std::filesystem::path& path) {
          extension == ".npy";
 }
 
-FileImages read_images(const io::VariableFile& file, const DataSetup& setup) {
+FileImages describe_images(const io::VariableFile& file, const DataSetup& setup) {
   FileImages found;
   found.what = variable_words(file, setup.variable);
-  found.array = file.read(setup.variable);
-  const auto& shape = found.array.shape;
-  require<IoError>(!found.array.is_complex, found.what,
-                   " is complex, amplitudes or intensities (real numbers) expected");
-  require<IoError>(shape.size() == 3 && found.array.size() > 0, found.what, " has shape ",
-                   io::shape_text(shape), ", a stack of images with three axes expected");
+  for (const io::Variable& variable : file.variables())
+    if (variable.name == setup.variable && variable.is_numeric) found.shape = variable.shape;
+  if (found.shape.empty()) file.read(setup.variable);  // says what there is instead
+  const auto& shape = found.shape;
+  require<IoError>(shape.size() == 3 && std::find(shape.begin(), shape.end(), 0) == shape.end(),
+                   found.what, " has shape ", io::shape_text(shape),
+                   ", a stack of images with three axes expected");
   found.images_last = setup.image_axis == ImageAxis::kLast ||
                       (setup.image_axis == ImageAxis::kUsual && !is_stack(file.path()));
   found.images = found.images_last ? shape[2] : shape[0];
@@ -66,11 +75,11 @@ FileImages read_images(const io::VariableFile& file, const DataSetup& setup) {
 void check_axes(const FileImages& file, const detail::LedSetup& leds) {
   const bool counted = leds.order != detail::LedOrder::kSpiral || leds.count;
   const Index kept = file.images_last ? file.cols : file.rows;
-  require<IoError>(
-      counted || file.rows == file.cols || file.images != kept, file.what, " has shape ",
-      io::shape_text(file.array.shape), ": ", file.images, " images of ", file.rows, " x ",
-      file.cols, " found, square ones expected: [data] ", "image_axis = \"",
-      file.images_last ? "first" : "last", "\", or a count in [leds] where they are not square");
+  require<IoError>(counted || file.rows == file.cols || file.images != kept, file.what,
+                   " has shape ", io::shape_text(file.shape), ": ", file.images, " images of ",
+                   file.rows, " x ", file.cols, " found, square ones expected: [data] ",
+                   "image_axis = \"", file.images_last ? "first" : "last",
+                   "\", or a count in [leds] where they are not square");
 }
 
 // Pixels of a picture or array of the size of the images, or of the part that is used, that are not
@@ -113,27 +122,71 @@ double read_number(const io::VariableFile& file, const std::string& name) {
   return array.values[0].real();
 }
 
-// The images and pixels that are used. Throws on a pixel that makes no sense, naming its place in
-// the file.
-ImageStack cut_images(const FileImages& file, const std::vector<Index>& used, const Region& region,
-                      ImageKind kind, const std::vector<bool>& mask) {
-  ImageStack stack{static_cast<Index>(used.size()), region.rows, region.cols, kind, {}};
-  stack.values.reserve(static_cast<size_t>(stack.images * region.rows * region.cols));
-  for (const Index l : used)
-    for (Index r = region.row; r < region.row + region.rows; ++r)
-      for (Index c = region.col; c < region.col + region.cols; ++c) {
-        const double value = file.value(l, r, c);
-        const Index at = (r - region.row) * region.cols + c - region.col;
-        if (!mask.empty() && mask[static_cast<size_t>(at)] && !(value >= 0)) {
-          stack.values.push_back(0);
-          continue;
-        }
-        require<IoError>(std::isfinite(value) && value >= 0, file.what, ": image ", l + 1,
-                         ", pixel (", r, ", ", c, ") is ", value,
-                         ", a number of at least 0 expected");
-        stack.values.push_back(value);
+// The images of the file, some at a time.
+template <typename Use>
+void for_each_batch(const io::VariableFile& file, const std::string& variable,
+                    const FileImages& images, const Use& use) {
+  constexpr Index kPixels = Index{1} << 23;  // of a batch, 16 bytes each
+  const Index step = std::max<Index>(1, kPixels / (images.rows * images.cols));
+  for (Index begin = 0; begin < images.images; begin += step) {
+    const Index end = std::min(begin + step, images.images);
+    const bool all = begin == 0 && end == images.images;
+    const io::Slices slices{images.images_last ? 2 : 0, begin, end};
+    const FileBatch batch{images, begin, end,
+                          all ? file.read(variable) : file.read(variable, slices)};
+    require<IoError>(!batch.array.is_complex, images.what,
+                     " is complex, amplitudes or intensities (real numbers) expected");
+    use(batch);
+  }
+}
+
+// The pixels of image l that are used. Throws on one that makes no sense, naming its place in the
+// file.
+void cut_image(const FileBatch& batch, Index l, const Region& region, const std::vector<bool>& mask,
+               std::vector<double>& pixels) {
+  for (Index r = region.row; r < region.row + region.rows; ++r)
+    for (Index c = region.col; c < region.col + region.cols; ++c) {
+      const double value = batch.value(l, r, c);
+      const Index at = (r - region.row) * region.cols + c - region.col;
+      if (!mask.empty() && mask[static_cast<size_t>(at)] && !(value >= 0)) {
+        pixels.push_back(0);
+        continue;
       }
-  return stack;
+      require<IoError>(std::isfinite(value) && value >= 0, batch.all.what, ": image ", l + 1,
+                       ", pixel (", r, ", ", c, ") is ", value,
+                       ", a number of at least 0 expected");
+      pixels.push_back(value);
+    }
+}
+
+// The images and pixels that are used, in memory or on disk.
+void cut_images(const io::VariableFile& file, const std::string& variable, const FileImages& images,
+                const Region& region, double most_in_memory, PtychographyField& field) {
+  ImageStack& stack = field.images;
+  stack.images = static_cast<Index>(field.numbers.size());
+  stack.rows = region.rows;
+  stack.cols = region.cols;
+  const bool large = static_cast<double>(field.measurements()) * sizeof(double) > most_in_memory;
+  const auto store =
+      large ? std::make_shared<ImageStore>(region.rows, region.cols, stack.kind) : nullptr;
+  if (!large) stack.values.reserve(static_cast<size_t>(field.measurements()));
+  for_each_batch(file, variable, images, [&](const FileBatch& batch) {
+    for (const Index l : field.numbers) {
+      if (l < batch.begin || l >= batch.end) continue;
+      cut_image(batch, l, region, field.mask, stack.values);
+      if (!store) continue;
+      store->append(stack.values);
+      stack.values.clear();
+    }
+  });
+  field.stored = store;
+}
+
+// The square in the middle that calibrate() looks at, or all where the field is small.
+ImageStack calibration_part(const PtychographyField& field) {
+  const Index rows = std::min(field.images.rows, kCalibrationSide);
+  const Index cols = std::min(field.images.cols, kCalibrationSide);
+  return field.part({(field.images.rows - rows) / 2, (field.images.cols - cols) / 2, rows, cols});
 }
 
 // Empty where the setup names no pupil, or the one it names is all zero. One of whole images is
@@ -176,7 +229,7 @@ PtychographyField read_ptychography_field(const std::filesystem::path& data_path
   const io::VariableFile file(data_path);
   Optics optics = detail::resolve_optics(
       setup, [&](const std::string& name) { return read_number(file, name); });
-  const FileImages images = read_images(file, setup.data);
+  const FileImages images = describe_images(file, setup.data);
   check_axes(images, setup.leds);
   const auto places = detail::led_places(setup.leds, optics, images.images);
   const Region region = detail::image_region(setup.data, images.rows, images.cols);
@@ -187,12 +240,13 @@ PtychographyField read_ptychography_field(const std::filesystem::path& data_path
   for (const Index l : field.numbers) field.leds.push_back(places[static_cast<size_t>(l)]);
   field.pupil = read_pupil(file, setup.pupil_variable, images, region);
   field.mask = read_mask(reading.mask, images, region);
-  field.images = cut_images(images, field.numbers, region, setup.data.kind, field.mask);
+  field.images.kind = setup.data.kind;
+  cut_images(file, setup.data.variable, images, region, reading.most_in_memory, field);
   try {
     const bool smallest = setup.upsampling == 0;
     if (smallest) optics.upsampling = smallest_upsampling(optics, region, field.leds);
     CalibratedOptics calibrated =
-        calibrate(field.images, optics, field.leds, reading.calibration, reading.seed);
+        calibrate(calibration_part(field), optics, field.leds, reading.calibration, reading.seed);
     if (smallest)
       calibrated.optics.upsampling = smallest_upsampling(calibrated.optics, region, field.leds);
     field.optics = calibrated.optics;

@@ -8,6 +8,7 @@
 #include "support/optics.hpp"
 #include "support/random_data.hpp"
 #include "udv/io/npy.hpp"
+#include "udv/recover/ptychography_field.hpp"
 
 namespace udv {
 namespace ptychography_data_test {
@@ -151,6 +152,28 @@ TEST(PtychographyFile, OfAStackCountsImagesFirstAndFindsTheUpsampling) {
   EXPECT_EQ(read.optics.upsampling, 2);
   EXPECT_EQ(read.amplitudes, made.amplitudes);
   EXPECT_EQ(read.windows, made.windows);
+}
+
+// Images on disk are cut like images in memory, to single precision.
+TEST(PtychographyFile, OfALargeFieldStaysOnDisk) {
+  const Files files(stack());
+  const PtychographyField memory = read_ptychography_field(files.data, files.setup);
+  PtychographyReading reading;
+  reading.most_in_memory = 0;
+  const PtychographyField disk = read_ptychography_field(files.data, files.setup, reading);
+  ASSERT_TRUE(disk.stored && !memory.stored);
+  EXPECT_TRUE(disk.images.values.empty());
+  EXPECT_EQ(disk.measurements(), memory.measurements());
+  const Tile tile{3, 5, 7, 9};
+  const auto near = [](const ImageStack& a, const ImageStack& b) {
+    ASSERT_EQ(a.values.size(), b.values.size());
+    for (size_t i = 0; i < a.values.size(); ++i)
+      EXPECT_NEAR(a.values[i], b.values[i], 1e-7 * b.values[i]);
+  };
+  near(disk.part(tile), memory.part(tile));
+  near(disk.image(2), memory.image(2));
+  EXPECT_TRUE(data_of(disk).amplitudes.isApprox(data_of(memory).amplitudes, 1e-6f));
+  EXPECT_THROW(disk.part({0, 0, kSize + 1, 1}), InvalidArgument);
 }
 
 TEST(PtychographyFile, NamesImagesAndPixelsOfTheFile) {

@@ -24,6 +24,11 @@ struct Variable {
   bool is_numeric = false;   ///< booleans, integers, floats or complex numbers, stored in full
 };
 
+/// Some of an array: the elements whose index along `axis` is in [begin, end).
+struct Slices {
+  Index axis = 0, begin = 0, end = 0;
+};
+
 /// "a (3 x 4 double)", for messages.
 UDV_EXPORT std::string variable_text(const Variable& variable);
 
@@ -50,8 +55,14 @@ class UDV_EXPORT VariableFile {
   /// there is no such variable (the message lists those there are), it is not numeric, or damaged.
   ComplexArray read(std::string_view name) const;
 
+  /// The same for a part of the array, as an array of fewer slices. Little more than that part is
+  /// in memory meanwhile, but for .npz archives, MATLAB's complex arrays and slices across pages or
+  /// pictures, which are read as a whole. Throws InvalidArgument where the array has no such part.
+  ComplexArray read(std::string_view name, const Slices& slices) const;
+
  private:
   const Variable* find(std::string_view name) const;
+  const Variable& numeric(std::string_view name) const;
 
   std::filesystem::path path_;
   const detail::VariableFormat* format_;

@@ -24,6 +24,9 @@ struct LedGeometry {
   bool is_seen() const { return bright_images >= 5 && score >= 0.15; }
 };
 
+/// Pixels of a square in the middle of the images that are looked at, on each side; no more count.
+inline constexpr Index kCalibrationSide = 128;
+
 /// Spectra D_l = log |FFT((I / mean - 1) w)| of bright images, minus their mean over the images
 /// and over frequencies, are correlated with discs about the frequencies of the LEDs. The largest
 /// correlation among 4 orientations of the raster, rotations of -20 to 20 degrees and distances,

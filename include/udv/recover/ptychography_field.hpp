@@ -6,22 +6,28 @@
 
 #include "udv/core/export.hpp"
 #include "udv/core/observer.hpp"
+#include "udv/recover/image_store.hpp"
 #include "udv/recover/ptychography.hpp"
 #include "udv/recover/tiles.hpp"
 
 namespace udv {
 
 /// Images of a whole field and where their light comes from.
-struct PtychographyField {
-  ImageStack images;
-  Optics optics;                ///< seen from the middle of the field
-  std::vector<GridPoint> leds;  ///< one per image
-  std::vector<Index> numbers;   ///< of the images in the data set, from 0; empty: 0, 1, 2, ...
+struct UDV_EXPORT PtychographyField {
+  ImageStack images;                         ///< without values where `stored` has them
+  std::shared_ptr<const ImageStore> stored;  ///< too many for memory; nullptr: they are in `images`
+  Optics optics;                             ///< seen from the middle of the field
+  std::vector<GridPoint> leds;               ///< one per image
+  std::vector<Index> numbers;  ///< of the images in the data set, from 0; empty: 0, 1, 2, ...
   bool drop_bad = true;
   RowMatrix<std::complex<double>> pupil;  ///< a known one of the size of the images; may be empty
   std::vector<bool> mask;                 ///< pixels that say nothing, row by row; empty: none
   std::vector<std::string> warnings;      ///< of who has read the images
   std::string source;                     ///< file and variable, for messages; may be empty
+
+  Index measurements() const { return images.images * images.rows * images.cols; }
+  ImageStack part(const Tile& tile) const;  ///< of all images
+  ImageStack image(Index place) const;      ///< one of them
 };
 
 /// How read_ptychography_field() reads.
@@ -30,6 +36,8 @@ struct PtychographyReading {
   Calibration calibration = Calibration::kOff;
   std::uint64_t seed = 0;
   std::filesystem::path mask;  ///< a picture or array of pixels not to use; empty: none
+  /// Images that take more bytes than this, 8 a pixel, wait on disk for their tiles.
+  double most_in_memory = 512.0 * 1024 * 1024;
 };
 
 /// As read_ptychography(), not yet checked image by image and for use in tiles.
