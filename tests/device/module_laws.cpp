@@ -15,6 +15,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "recover/device/module.hpp"
@@ -653,7 +654,10 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const Module &module = load(argv[1]), &reference = load(argv[2]);
   std::printf("%s against %s\n", module.name(), reference.name());
+  // A module against itself shows that this program works; narrow lines are enough for that.
+  const bool itself = std::string_view(argv[1]) == argv[2];
   for (const std::int64_t width : {1, 2, 3, 8, 11, 17, 24, 33, 60, 100, 200}) {
+    if (itself && width > 17) break;
     compare<float>(module, reference, width);
     compare<double>(module, reference, width);
   }
