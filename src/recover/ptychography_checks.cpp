@@ -25,6 +25,8 @@ constexpr double kRimBand = 0.35;  // width of the rim, as a share of the NA
 constexpr Index kFewestOnSamples = 3;  // images that tell where LEDs stand
 constexpr Index kFewestImages = 8;     // to tell bad pixels by
 constexpr double kQuantile = 0.1;      // of the images may disagree
+constexpr double kHotDeviation = 3;    // z of a hot pixel in dark images
+constexpr double kHotSpread = 0.5;     // of what it adds to them, between quartiles
 constexpr Index kFewestSaturated = 10;
 constexpr double kNearFull = 0.98;
 constexpr double kMostMasked = 0.9;  // of the pixels of an image
@@ -140,23 +142,75 @@ Vector<float> deviations(const float* image, Index rows, Index cols) {
   return z / static_cast<float>(spread);
 }
 
-// Pixels that deviate from their neighbours to the same side in nearly all images.
+// How far pixels are from their neighbours, in all images and in dark ones.
+class PixelDeviations {
+ public:
+  explicit PixelDeviations(const PtychographyData& data)
+      : data_(data), rows_(data.pupil.rows()), cols_(data.pupil.cols()) {
+    const auto count = static_cast<Index>(data.used.size());
+    std::vector<double> means;
+    for (Index l = 0; l < count; ++l)
+      means.push_back(mean_intensity(data.amplitudes, rows_ * cols_, l));
+    std::vector<double> sorted = means;
+    std::sort(sorted.rbegin(), sorted.rend());
+    const double bright = kBrightLevel * sorted[std::min<size_t>(2, sorted.size() - 1)];
+    for (Index l = 0; l < count; ++l) {
+      Vector<float> z = deviations(image(l), rows_, cols_);
+      if (z.size() == 0) continue;
+      if (means[static_cast<size_t>(l)] < bright) dark_.push_back({l, images_.size()});
+      images_.push_back(std::move(z));
+    }
+  }
+
+  // To the same side in nearly all images.
+  bool is_bad(Index i) const {
+    if (static_cast<Index>(images_.size()) < kFewestImages) return false;
+    std::vector<float> z;
+    for (const Vector<float>& of_image : images_) z.push_back(of_image(i));
+    return quantile(z, kQuantile) > 1 || quantile(z, 1 - kQuantile) < -1 || is_hot(i);
+  }
+
+ private:
+  // What a hot pixel adds is lost in bright images; dark ones all show it, and show the same. A
+  // speck of the sample is brighter than its surroundings, too, but as its light falls.
+  bool is_hot(Index i) const {
+    if (static_cast<Index>(dark_.size()) < kFewestImages) return false;
+    std::vector<float> z, added;
+    for (const auto& [l, place] : dark_) z.push_back(images_[place](i));
+    if (quantile(z, kQuantile) <= kHotDeviation) return false;
+    for (const auto& [l, place] : dark_) {
+      const float around = neighbours(image(l), rows_, cols_, i / cols_, i % cols_, {});
+      added.push_back(image(l)[i] * image(l)[i] - around * around);
+    }
+    return quantile(added, 0.75) - quantile(added, 0.25) < kHotSpread * quantile(added, 0.5);
+  }
+
+  const float* image(Index l) const { return data_.amplitudes.data() + l * rows_ * cols_; }
+
+  static float quantile(std::vector<float>& values, double share) {
+    const auto from_below = [&](double part) {
+      return static_cast<size_t>(part * static_cast<double>(values.size()));
+    };
+    const size_t at = share <= 0.5 ? from_below(share) : values.size() - 1 - from_below(1 - share);
+    std::nth_element(values.begin(), values.begin() + static_cast<Index>(at), values.end());
+    return values[at];
+  }
+
+  const PtychographyData& data_;
+  Index rows_, cols_;
+  std::vector<Vector<float>> images_;  // z of each image
+  struct DarkImage {
+    Index image;
+    size_t place;  // in images_
+  };
+  std::vector<DarkImage> dark_;
+};
+
 std::vector<Index> find_bad_pixels(const PtychographyData& data) {
-  const Index rows = data.pupil.rows(), cols = data.pupil.cols(), pixels = rows * cols;
-  std::vector<Vector<float>> images;
-  for (Index l = 0; l < static_cast<Index>(data.used.size()); ++l) {
-    Vector<float> z = deviations(data.amplitudes.data() + l * pixels, rows, cols);
-    if (z.size() > 0) images.push_back(std::move(z));
-  }
+  const PixelDeviations deviations(data);
   std::vector<Index> bad;
-  if (static_cast<Index>(images.size()) < kFewestImages) return bad;
-  const auto low = static_cast<size_t>(kQuantile * static_cast<double>(images.size()));
-  std::vector<float> values(images.size());
-  for (Index i = 0; i < pixels; ++i) {
-    for (size_t l = 0; l < images.size(); ++l) values[l] = images[l](i);
-    std::sort(values.begin(), values.end());
-    if (values[low] > 1 || values[values.size() - 1 - low] < -1) bad.push_back(i);
-  }
+  for (Index i = 0; i < data.pupil.size(); ++i)
+    if (deviations.is_bad(i)) bad.push_back(i);
   return bad;
 }
 

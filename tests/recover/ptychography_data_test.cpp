@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "io/temporary_files.hpp"
+#include "support/capture.hpp"
 #include "support/microscope.hpp"
 #include "support/optics.hpp"
 #include "support/random_data.hpp"
@@ -214,6 +215,20 @@ TEST(MemoryEstimate, IsLargerForTheGradientMethodAlone) {
   const Scene scene(1);
   EXPECT_EQ(memory_estimate(scene.op, 8), 8.0 * 6 * 9 * kLow * kLow + 80.0 * kHigh * kHigh * 8);
   EXPECT_GT(memory_estimate(scene.op, 8, true), memory_estimate(scene.op, 8));
+}
+
+// As bright as bright images: dark ones alone show them, and a pixel that is missed spoils all.
+TEST(PtychographyData, FindsHotPixelsThatBrightImagesHide) {
+  for (const std::uint64_t seed : {20, 21}) {
+    const auto capture = testing::simulate_capture({.hot_pixels = 20}, seed);
+    const auto data = ptychography_data(capture.images, capture.nominal,
+                                        illuminations(capture.nominal, capture.leds));
+    EXPECT_EQ(data.bad_pixels, capture.bad_pixels);
+    const auto clean = testing::simulate_capture({.counts = 300}, seed);
+    EXPECT_TRUE(
+        ptychography_data(clean.images, clean.nominal, illuminations(clean.nominal, clean.leds))
+            .bad_pixels.empty());
+  }
 }
 
 TEST(PtychographyDataInMemory, MasksHotAndDeadPixelsAndSaturatedSamples) {
