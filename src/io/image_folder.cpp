@@ -79,12 +79,12 @@ void append_picture(const fs::path& path, Index begin, Index end,
     return;
   }
   if (describe_png(path).bits == 16) {
-    for (const std::uint16_t value : read_png_gray16(path).reshaped<Eigen::RowMajor>())
-      values.emplace_back(value);
-    return;
+    const RowMatrix<std::uint16_t> picture = read_png_gray16(path);
+    values.insert(values.end(), picture.data(), picture.data() + picture.size());
+  } else {
+    const RowMatrix<std::uint8_t> picture = read_png_gray(path);
+    values.insert(values.end(), picture.data(), picture.data() + picture.size());
   }
-  for (const std::uint8_t value : read_png_gray(path).reshaped<Eigen::RowMajor>())
-    values.emplace_back(value);
 }
 
 // Throws IoError where the files are too small for the pixels that they announce.
