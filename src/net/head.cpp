@@ -62,19 +62,29 @@ double effective_rank(const Vector<double>& spectrum) {
   return std::exp(entropy);
 }
 
+namespace {
+
+// The layer that takes what the first hidden one gives: V, or U2 where there are several.
+template <typename Real>
+const ParameterBlock& layer_after_first(const Network<Real>& network) {
+  return *network.find(network.sizes().deeper.empty() ? "V.weight" : "U2.weight");
+}
+
+}  // namespace
+
 template <typename Real>
 Index live_width(const Network<Real>& network) {
   const auto& blocks = network.blocks();
   const auto first = network.at(blocks.front());
   if (!network.variant().has_hidden()) return first.rows();
-  const auto last = network.at(*network.find("V.weight"));
+  const auto next = network.at(layer_after_first(network));
   const ParameterBlock* const D = network.find("D.weight");
   const ParameterBlock* const bias = network.find("U.bias");
   Index live = 0;
   for (Index j = 0; j < first.rows(); ++j) {
     const bool in = !first.row(j).isZero(0) || (bias && network.at(*bias)(0, j) != 0);
     const bool through = !D || network.at(*D)(0, j) != 0;
-    live += in && through && !last.col(j).isZero(0) ? 1 : 0;
+    live += in && through && !next.col(j).isZero(0) ? 1 : 0;
   }
   return live;
 }

@@ -230,6 +230,16 @@ TEST(Shrink, LetsInertNeuronsLeaveAtOnce) {
   }
 }
 
+TEST(LiveWidth, IsThatOfTheFirstOfSeveralHiddenLayers) {
+  Network<double> network(variant_named("UDV-ReLU"), {8, 6, 2, {3}}, false);
+  initialise(network, "pytorch", 1);
+  EXPECT_EQ(live_width(network), 6);
+  network.at(*network.find("U.weight")).row(1).setZero();
+  network.at(*network.find("U2.weight")).col(5).setZero();
+  network.at(*network.find("V.weight")).col(0).setZero();
+  EXPECT_EQ(live_width(network), 4);
+}
+
 TEST_F(Training, ShrinksToTheRankOfTheData) {
   TrainOptions options = short_run();
   options.epochs = 150;

@@ -32,7 +32,8 @@ UDV_EXPORT Index energy_rank(const Vector<double>& spectrum, double share);
 /// exp of the entropy of sigma / sum sigma: as many equal singular values look the same.
 UDV_EXPORT double effective_rank(const Vector<double>& spectrum);
 
-/// Hidden neurons that something goes into and comes out of; outputs of a single layer.
+/// Neurons of the first hidden layer that something goes into and comes out of; outputs of a single
+/// layer.
 template <typename Real>
 UDV_EXPORT Index live_width(const Network<Real>& network);
 
