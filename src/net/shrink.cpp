@@ -61,7 +61,8 @@ HeadArrays map_moment(const HeadArrays& moment, const Vector<double>& old_w, con
 
 template <typename Real>
 bool remove_inert(Network<Real>& network, OptimizerState<Real>& state) {
-  if (!network.variant().has_hidden() || network.find("F.weight")) return false;
+  const bool one_hidden_layer = network.variant().has_hidden() && network.sizes().deeper.empty();
+  if (!one_hidden_layer || network.find("F.weight")) return false;
   const HeadArrays head = unpack(network, network.parameters());
   const std::vector<HeadArrays> moments = unpack_moments(network, state);
   const auto asleep = [&](const auto& part) {

@@ -8,7 +8,7 @@ namespace udv::net {
 
 /// Takes out hidden neurons that are exactly inert: two of weights in, diagonal entry and weights
 /// out are zero, and so is the optimizer's memory of them; no step can ever wake them. True where
-/// some left. The network computes the same, to rounding.
+/// some left. The network computes the same, to rounding. Several hidden layers are left alone.
 template <typename Real>
 bool remove_inert(Network<Real>& network, OptimizerState<Real>& state);
 

@@ -230,6 +230,17 @@ TEST(Shrink, LetsInertNeuronsLeaveAtOnce) {
   }
 }
 
+TEST(Shrink, LeavesSeveralHiddenLayersAlone) {
+  Network<double> network(variant_named("UV-ReLU"), {8, 6, 2, {3}}, false);
+  initialise(network, "pytorch", 1);
+  network.at(*network.find("U.weight")).row(2).setZero();
+  network.at(*network.find("U2.weight")).col(2).setZero();
+  auto state = Optimizer<double>("adam", {}).start(network.num_parameters());
+  EXPECT_FALSE(remove_inert(network, state));
+  EXPECT_FALSE(shrink_head(network, state, 0.1));
+  EXPECT_EQ(to_string(network.sizes()), "8-6-3-2");
+}
+
 TEST(LiveWidth, IsThatOfTheFirstOfSeveralHiddenLayers) {
   Network<double> network(variant_named("UDV-ReLU"), {8, 6, 2, {3}}, false);
   initialise(network, "pytorch", 1);
