@@ -4,6 +4,7 @@
 #include "udv/core/checkpoint.hpp"
 #include "udv/io/png.hpp"
 #include "udv/io/safetensors.hpp"
+#include "udv/io/tiff.hpp"
 #include "udv/net/trainer.hpp"
 
 namespace udv::cli {
@@ -96,6 +97,8 @@ TEST(Inspect, ListsNamedArraysAndPictures) {
   const Cli cli;
   io::write_npz(cli.path("c.npz"), {{"norms", {{2, 3}, {1, 2, 3, 4, 5, 6}}}, {"d", {{1}, {7}}}});
   expect_words(cli.run("inspect c.npz"), {"variables          2", "norms", "2 x 3", "float64"});
+  io::write_tiff(cli.path("p.tif"), RowMatrix<float>::Constant(3, 5, 7));
+  expect_words(cli.run("inspect p.tif"), {"images", "1 x 3 x 5", "float32"});
   io::write_png(cli.path("p.png"), RowMatrix<std::uint8_t>::Constant(3, 5, 7));
   expect_words(cli.run("inspect p.png"),
                {"width              5 pixels", "height             3 pixels", "gray, 8 bits"});

@@ -226,6 +226,21 @@ def tiff(pages, bits=8, sample_format=1, compression=1, description=b"", size=(3
     return out
 
 
+def tiled_tiff(tile=16, size=(5, 20), bits=8):
+    """One page in tiles of tile x tile numbers, side by side."""
+    rows, cols = size
+    across = -(-cols // tile)
+    data = bytes(k % 256 for k in range(tile * tile * bits // 8))
+    count = 11
+    lists = 8 + 2 + 12 * count + 4  # places and sizes of the tiles, where there are several
+    at = lists + 8 * across
+    tags = [(256, 4, 1, cols), (257, 4, 1, rows), (258, 3, 1, bits), (259, 3, 1, 1), (262, 3, 1, 1), (277, 3, 1, 1), (322, 4, 1, tile), (323, 4, 1, tile),
+            (324, 4, across, lists), (325, 4, across, lists + 4 * across), (339, 3, 1, 1)]
+    out = b"II*\0" + struct.pack("<I", 8) + struct.pack("<H", count) + b"".join(struct.pack("<HHII", *tag) for tag in tags) + struct.pack("<I", 0)
+    out += b"".join(struct.pack("<I", at + k * len(data)) for k in range(across)) + struct.pack("<I", len(data)) * across
+    return out + data * across
+
+
 def png():
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -289,7 +304,7 @@ def main():
          torn=b"\0" + SWEEP.encode() + b"k,s,done", history=b"\1iteration,objective\n1,2.5\n2,x\n", empty=b"\1iteration\n",
          keys=b"\2index,key\n0,a\n1,\"b, c\"\n", gap=b"\2index,key\n5,a\n", run=b'\3{"udv": "0.2.0", "format": 1, "command": "complete", "rank": 3}',
          other_format=b'\3{"udv": "9", "format": 7}')
-    save("tiff", whole=tiff(1), pages=tiff(3, bits=16), floats=tiff(1, bits=32, sample_format=3), packed=tiff(2, compression=8),
+    save("tiff", tiles=tiled_tiff(), whole=tiff(1), pages=tiff(3, bits=16), floats=tiff(1, bits=32, sample_format=3), packed=tiff(2, compression=8),
          cut=tiff(2)[:-20], circle=tiff(2, next_of_last=8), large=tiff(1, size=(2**31 - 1, 2**31 - 1)), wide=tiff(1, size=(1, 2**31 - 1)),
          bomb=tiff(1, compression=8, size=(60000, 60000)),
          notes=tiff(1, description=b'<OME><Image><Pixels PhysicalSizeX="0.5" PhysicalSizeXUnit="mm" SizeX="4"/></Image></OME>'))

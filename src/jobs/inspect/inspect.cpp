@@ -30,6 +30,7 @@ const std::vector<FileKind>& kinds() {
        brief_table,
        show_table},
       {"picture", {".png"}, nullptr, brief_png, show_png},
+      {"images", {".tif", ".tiff"}, nullptr, brief_variables, show_variables},
       {"run", {".json"}, nullptr, brief_json, show_json},
       {"settings", {".toml"}, nullptr, brief_settings, show_settings},
       {"checkpoint", {}, looks_like_checkpoint, brief_checkpoint, show_checkpoint}};
