@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 
 #include "cli/command.hpp"
@@ -232,6 +233,8 @@ int run_program(std::vector<Command> commands, const std::vector<std::string>& a
     return fail(kBadInput, error.what());
   } catch (const InvalidArgument& error) {
     return fail(kBadInput, error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(kBadInput, error.path1().string() + ": " + error.code().message());
   } catch (const std::bad_alloc&) {
     return fail(kBadInput, "not enough memory for a problem of this size");
   } catch (const std::exception& error) {

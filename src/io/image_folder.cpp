@@ -37,8 +37,14 @@ bool is_picture(const fs::path& path) {
 
 std::vector<fs::path> pictures_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.is_regular_file() && is_picture(entry.path())) files.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    // Hidden files are not the user's: some systems put one beside each picture.
+    const bool hidden = entry.path().filename().string().starts_with('.');
+    if (hidden || !is_picture(entry.path()) || entry.is_directory()) continue;
+    require<IoError>(entry.is_regular_file(), entry.path().string(),
+                     ": no file found, or a link that leads nowhere; a picture expected");
+    files.push_back(entry.path());
+  }
   require<IoError>(!files.empty(), folder.string(),
                    ": no picture found, .tif, .tiff or .png files expected");
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {

@@ -124,6 +124,8 @@ using Work = std::function<void(const PipeEnd&)>;
     work(out);
   } catch (const IoError& error) {
     fail(error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    fail(message(error.path1().string(), ": cannot be read: ", error.code().message()));
   } catch (const std::exception&) {
     fail("");
   }

@@ -162,7 +162,7 @@ TiffStack walk(const std::filesystem::path& path, const WantedPages& wanted) {
   const QuietTiff quiet;
   const TiffFile file = open(path);
   TiffStack stack;
-  do {
+  for (bool more = true; more;) {
     const std::string where = message(path.string(), ": page ", stack.pages + 1);
     const Page page = describe_page(file.get());
     check_page(where, page);
@@ -180,9 +180,12 @@ TiffStack walk(const std::filesystem::path& path, const WantedPages& wanted) {
     require<IoError>(++stack.pages <= kMostPages, path.string(), ": more than ", kMostPages,
                      " pages found, fewer expected");
     if (!wanted.to_the_end && stack.pages == wanted.end) return stack;
-  } while (TIFFReadDirectory(file.get()) == 1);
-  require<IoError>(TIFFLastDirectory(file.get()) != 0, path.string(), ": page ", stack.pages + 1,
-                   ": a damaged directory found, a page or the end of the file expected");
+    // Asked before: a page that cannot be read looks like the end afterwards.
+    more = TIFFLastDirectory(file.get()) == 0;
+    require<IoError>(!more || TIFFReadDirectory(file.get()) == 1, path.string(), ": page ",
+                     stack.pages + 1,
+                     ": a damaged directory found, a page or the end of the file expected");
+  }
   return stack;
 }
 

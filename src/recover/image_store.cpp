@@ -16,7 +16,10 @@ ImageStore::ImageStore(Index rows, Index cols, ImageKind kind, const std::filesy
     : rows_(rows), cols_(cols), kind_(kind), hash_(kHashStart) {
   require(rows > 0 && cols > 0, "ImageStore: images of ", rows, " x ", cols,
           " pixels, 1 or more expected");
-  folder_ = (folder.empty() ? std::filesystem::temp_directory_path() : folder).string();
+  std::error_code missing;
+  folder_ = (folder.empty() ? std::filesystem::temp_directory_path(missing) : folder).string();
+  require<IoError>(!missing, "no folder for temporary files: ", missing.message(),
+                   " (TMPDIR names one)");
   std::string name = folder_ + "/udv-images-XXXXXX";
   file_ = ::mkstemp(name.data());
   require<IoError>(file_ >= 0, folder_,

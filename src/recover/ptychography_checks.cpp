@@ -95,7 +95,7 @@ void drop(PtychographyData& data, const std::vector<Index>& places, const std::s
     data.exact.own = {without(data.exact.own.supports, gone), without(data.exact.own.shifts, gone)};
   data.amplitudes = without(data.amplitudes, gone, pixels);
   if (data.weights.size() > 0) data.weights = without(data.weights, gone, pixels);
-  require(!data.used.empty(), "no image is left");
+  require(!data.used.empty(), "no image is left, the last ones: ", reason);
 }
 
 std::vector<Index> numbers_of(const PtychographyData& data, const std::vector<Index>& places) {
@@ -356,6 +356,9 @@ void detail::check_images(PtychographyData& data, bool drop_bad, const Optics& o
   mask_bad_pixels(data);
   mask_saturated(data);
   drop_masked(data, drop_bad);
+  require(data.weights.size() == 0 ||
+              data.amplitudes.cwiseAbs2().cwiseProduct(data.weights).maxCoeff() > 0,
+          "no light is left in pixels that are used: all others are saturated, bad or masked");
   check_levels(data, drop_bad, optics.numerical_aperture);
 }
 

@@ -60,7 +60,7 @@ FileImages describe_images(const io::VariableFile& file, const DataSetup& setup)
   const auto& shape = found.shape;
   require<IoError>(shape.size() == 3 && std::find(shape.begin(), shape.end(), 0) == shape.end(),
                    found.what, " has shape ", io::shape_text(shape),
-                   ", a stack of images with three axes expected");
+                   ", a stack of images with three axes expected, none of them empty");
   found.images_last = setup.image_axis == ImageAxis::kLast ||
                       (setup.image_axis == ImageAxis::kUsual && !is_stack(file.path()));
   found.images = found.images_last ? shape[2] : shape[0];
@@ -82,6 +82,18 @@ void check_axes(const FileImages& file, const detail::LedSetup& leds) {
                    "\", or a count in [leds] where they are not square");
 }
 
+// 0 where all colours are: neither a smaller depth nor a mean of colours may round to it.
+RowMatrix<double> read_mask_picture(const std::filesystem::path& path) {
+  if (io::describe_png(path).bits == 16) return io::read_png_gray16(path).cast<double>();
+  const io::RgbImage picture = io::read_png_rgb(path);
+  RowMatrix<double> values(picture.height, picture.width);
+  for (Index i = 0; i < values.size(); ++i) {
+    const auto* const pixel = picture.pixels.data() + 3 * i;
+    values.data()[i] = pixel[0] != 0 || pixel[1] != 0 || pixel[2] != 0 ? 1 : 0;
+  }
+  return values;
+}
+
 // Pixels of a picture or array of the size of the images, or of the part that is used, that are not
 // 0 say nothing.
 std::vector<bool> read_mask(const std::filesystem::path& path, const FileImages& images,
@@ -89,9 +101,11 @@ std::vector<bool> read_mask(const std::filesystem::path& path, const FileImages&
   if (path.empty()) return {};
   RowMatrix<double> values;
   if (path.extension() == ".png") {
-    values = io::read_png_gray(path).cast<double>();
+    values = read_mask_picture(path);
   } else {
     const io::VariableFile file(path);
+    require<IoError>(file.variables().size() == 1, path.string(), ": ", file.variables().size(),
+                     " arrays found, 1 expected, the mask");
     const io::ComplexArray array = file.read(file.variables().front().name);
     std::vector<Index> shape = array.shape;
     if (shape.size() == 3 && shape[0] == 1) shape.erase(shape.begin());

@@ -117,6 +117,29 @@ TEST(ImageStack, ALargeFileWithABrokenDirectoryIsRefusedAtOnce) {
   EXPECT_NE(refusal(std::string("\0\0\xF0\xFF\xFF\x7F", 6)).find("large.tif: "), std::string::npos);
 }
 
+// What is missing must not pass for the end: later images would get the wrong LEDs.
+TEST(ImageStack, CutInTheMiddleIsNotAShorterStack) {
+  const TemporaryFolder folder;
+  write_pages(folder / "whole.tif", 9, 20, 30);
+  const std::string bytes = read_bytes(folder / "whole.tif");
+  for (const double share : {0.3, 0.6, 0.95}) {
+    folder.write("cut.tif", bytes.substr(0, static_cast<size_t>(share * double(bytes.size()))));
+    const std::string error = folder.error_of([&] { VariableFile(folder / "cut.tif"); });
+    EXPECT_EQ(error.find("cut.tif: page "), 0u) << share << error;
+  }
+}
+
+TEST(ImageStack, OfAFolderTakesNoHiddenFilesAndNoLinksToNowhere) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "images/sub.png");
+  write_pages(folder / "images/1.tif", 2);
+  folder.write("images/._1.tif", "of another system");
+  EXPECT_EQ(VariableFile(folder / "images").variables()[0].shape[0], 2);
+  std::filesystem::create_symlink("nowhere", folder / "images/2.png");
+  EXPECT_EQ(folder.error_of([&] { VariableFile(folder / "images"); }),
+            "images/2.png: no file found, or a link that leads nowhere; a picture expected");
+}
+
 TEST(ImageStack, NamesWhatIsWrong) {
   const TemporaryFolder folder;
   const auto refusal = [&](const std::string& name) {

@@ -9,6 +9,7 @@
 #include "support/optics.hpp"
 #include "support/random_data.hpp"
 #include "udv/io/npy.hpp"
+#include "udv/io/png.hpp"
 #include "udv/recover/ptychography_field.hpp"
 
 namespace udv {
@@ -175,6 +176,44 @@ TEST(PtychographyFile, OfALargeFieldStaysOnDisk) {
   near(disk.image(2), memory.image(2));
   EXPECT_TRUE(data_of(disk).amplitudes.isApprox(data_of(memory).amplitudes, 1e-6f));
   EXPECT_THROW(disk.part({0, 0, kSize + 1, 1}), InvalidArgument);
+}
+
+TEST(PtychographyFile, OfALargeFieldNeedsAFolderForTemporaryFiles) {
+  EXPECT_THROW(ImageStore(4, 4, ImageKind::kIntensity, "/nowhere"), IoError);
+}
+
+// Whatever the depth and the colours.
+TEST(PtychographyFile, AMaskMasksWhereItIsNotZero) {
+  const Files files(stack());
+  RowMatrix<std::uint16_t> deep = RowMatrix<std::uint16_t>::Zero(kSize, kSize);
+  deep(3, 4) = 1;
+  io::write_png16(files.folder / "deep.png", deep);
+  io::RgbImage colours{kSize, kSize, std::vector<std::uint8_t>(3 * kPixels, 0)};
+  colours.pixels[3 * (3 * kSize + 4) + 2] = 1;
+  io::write_png(files.folder / "colours.png", colours);
+  for (const char* name : {"deep.png", "colours.png"}) {
+    PtychographyReading reading;
+    reading.mask = files.folder / name;
+    const auto field = read_ptychography_field(files.data, files.setup, reading);
+    EXPECT_EQ(std::count(field.mask.begin(), field.mask.end(), true), 1) << name;
+    EXPECT_TRUE(field.mask[3 * kSize + 4]) << name;
+  }
+  const io::Array one{{kSize, kSize}, std::vector<double>(kPixels, 0)};
+  io::write_npz(files.folder / "two.npz", {{"a", one}, {"b", one}});
+  PtychographyReading reading;
+  reading.mask = files.folder / "two.npz";
+  EXPECT_EQ(
+      files.folder.error_of([&] { read_ptychography_field(files.data, files.setup, reading); }),
+      "two.npz: 2 arrays found, 1 expected, the mask");
+}
+
+TEST(PtychographyDataInMemory, WithoutLightThatIsUsedIsRefused) {
+  ImageStack images = stack();
+  const double level = *std::max_element(images.values.begin(), images.values.end());
+  for (size_t i = 0; i < images.values.size(); ++i)
+    images.values[i] = i % 3 == 0 && images.values[i] > 0.5 * level ? 1 : 0;
+  EXPECT_EQ(error_of([&] { ptychography_data(images, optics(), lights()); }),
+            "no light is left in pixels that are used: all others are saturated, bad or masked");
 }
 
 TEST(PtychographyFile, NamesImagesAndPixelsOfTheFile) {
