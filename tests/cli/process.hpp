@@ -78,7 +78,12 @@ class Process {
   std::string output() const { return file_text(out_); }
 
   Outcome wait() {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+#ifdef __SANITIZE_ADDRESS__
+    constexpr std::chrono::minutes kLongest{10};
+#else
+    constexpr std::chrono::minutes kLongest{1};
+#endif
+    const auto deadline = std::chrono::steady_clock::now() + kLongest;
     int status = 0;
     while (waitpid(id_, &status, WNOHANG) == 0) {
       if (std::chrono::steady_clock::now() > deadline) send(SIGKILL);
