@@ -40,7 +40,8 @@ void check(const std::filesystem::path& path, const std::string& name = "images"
           if (at[axis] >= begin && at[axis] < end)
             expected.push_back(whole.values[static_cast<size_t>(i)]);
         }
-        EXPECT_EQ(part.values, expected) << path << ", axis " << axis << ", " << begin << ", " << end;
+        EXPECT_EQ(part.values, expected)
+            << path << ", axis " << axis << ", " << begin << ", " << end;
         EXPECT_EQ(part.shape[static_cast<size_t>(axis)], end - begin);
         EXPECT_EQ(part.is_complex, whole.is_complex);
       }

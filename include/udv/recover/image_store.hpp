@@ -12,8 +12,8 @@
 namespace udv {
 
 /// Images of a field that is larger than memory, as single precision numbers in a file without a
-/// name: it ends with its owner, also where the process is killed. Filled once, image by image; then
-/// any number of threads cut tiles out of it.
+/// name: it ends with its owner, also where the process is killed. Filled once, image by image;
+/// then any number of threads cut tiles out of it.
 class UDV_EXPORT ImageStore {
  public:
   /// In the folder for temporary files ($TMPDIR), or in `folder`. Throws IoError where no file can
