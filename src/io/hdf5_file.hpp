@@ -49,8 +49,8 @@ class Hdf5Dataset {
   /// The numbers in the order of the file; `variable` has their shape as its users see it.
   ComplexArray read_numbers(const Variable& variable) const;
 
-  /// A part of this dataset whose read() and read_numbers() give some slices alone, along an axis
-  /// in the order of the file.
+  /// From now on read() and read_numbers() give these slices alone, along an axis in the order of
+  /// the file.
   void choose(const Slices& slices);
 
  private:

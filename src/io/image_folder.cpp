@@ -124,12 +124,6 @@ ComplexArray read_folder(const fs::path& folder, const Variable& variable) {
   return read_pictures(folder, variable, {0, 0, variable.shape[0]});
 }
 
-ComplexArray read_folder_slices(const fs::path& folder, const Variable& variable,
-                                const Slices& slices) {
-  if (slices.axis != 0) return cut_slices(read_folder(folder, variable), slices);
-  return read_pictures(folder, variable, slices);
-}
-
 std::vector<Variable> list_npy(const fs::path& path) {
   Variable variable = describe_npy(path);
   variable.name = kStackVariable;
@@ -173,7 +167,7 @@ bool comes_before(std::string_view a, std::string_view b) {
   return a.size() - i < b.size() - j;
 }
 
-const VariableFormat kFolderFormat{list_folder, read_folder, true, read_folder_slices};
+const VariableFormat kFolderFormat{list_folder, read_folder, true, read_pictures, true};
 const VariableFormat kNpyFormat{list_npy, read_npy_stack, false, read_npy_slices};
 
 }  // namespace udv::io::detail

@@ -75,32 +75,32 @@ std::vector<Variable> list(const std::filesystem::path& path) {
   return variables;
 }
 
-ComplexArray read(const std::filesystem::path& path, const Variable& variable) {
-  const Hdf5File file(path);
-  const Hdf5Dataset dataset(file, variable.name);
-  require<IoError>(matlab_shape(dataset) == variable.shape && is_numeric(dataset.type()),
-                   dataset.where(), ": the file has changed since it was listed");
-  if (is_marked_empty(dataset)) return {variable.shape, {}, false};
-  ComplexArray array = dataset.read_numbers(variable);
-  array.values = rows_from_columns(array.shape, array.values);
-  return array;
-}
-
-/// MATLAB's axis k of n is HDF5's n - 1 - k.
-ComplexArray read_slices(const std::filesystem::path& path, const Variable& variable,
-                         const Slices& slices) {
+/// The slices, or all; MATLAB's axis k of n is HDF5's n - 1 - k.
+ComplexArray read_part(const std::filesystem::path& path, const Variable& variable,
+                       const Slices* slices) {
   const Hdf5File file(path);
   Hdf5Dataset dataset(file, variable.name);
   require<IoError>(matlab_shape(dataset) == variable.shape && is_numeric(dataset.type()),
                    dataset.where(), ": the file has changed since it was listed");
+  if (is_marked_empty(dataset)) return {variable.shape, {}, false};
   Variable part = variable;
-  part.shape = sliced_shape(variable.shape, slices);
-  if (is_marked_empty(dataset)) return {part.shape, {}, false};
-  dataset.choose(
-      {static_cast<Index>(variable.shape.size()) - 1 - slices.axis, slices.begin, slices.end});
+  if (slices) {
+    part.shape = sliced_shape(variable.shape, *slices);
+    const Index last = static_cast<Index>(variable.shape.size()) - 1;
+    dataset.choose({last - slices->axis, slices->begin, slices->end});
+  }
   ComplexArray array = dataset.read_numbers(part);
   array.values = rows_from_columns(array.shape, array.values);
   return array;
+}
+
+ComplexArray read(const std::filesystem::path& path, const Variable& variable) {
+  return read_part(path, variable, nullptr);
+}
+
+ComplexArray read_slices(const std::filesystem::path& path, const Variable& variable,
+                         const Slices& slices) {
+  return read_part(path, variable, &slices);
 }
 
 }  // namespace

@@ -214,7 +214,6 @@ ComplexArray read(const std::filesystem::path& path, const Variable& variable) {
 
 ComplexArray read_slices(const std::filesystem::path& path, const Variable& variable,
                          const Slices& slices) {
-  if (slices.axis != 0) return cut_slices(read(path, variable), slices);
   return read_pages(path, variable, {slices.begin, slices.end, false});
 }
 
@@ -228,7 +227,7 @@ TiffStack read_tiff(const std::filesystem::path& path, Index begin, Index end) {
   return walk(path, {begin, end, false});
 }
 
-const VariableFormat kTiffFormat{list, read, true, read_slices};
+const VariableFormat kTiffFormat{list, read, true, read_slices, true};
 
 }  // namespace udv::io::detail
 

@@ -17,6 +17,7 @@ struct VariableFormat {
   /// nullptr: the array is read as a whole and cut
   ComplexArray (*read_slices)(const std::filesystem::path& path, const Variable& variable,
                               const Slices& slices) = nullptr;
+  bool pages = false;  ///< slices are pages: along axis 0 alone
 };
 
 /// The shape of such a part.

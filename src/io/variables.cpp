@@ -144,6 +144,10 @@ ComplexArray VariableFile::read(std::string_view name) const {
   return detail::read_isolated(*format_, path_, numeric(name));
 }
 
+bool VariableFile::reads_slices_along(Index axis) const {
+  return format_->read_slices != nullptr && (axis == 0 || !format_->pages);
+}
+
 ComplexArray VariableFile::read(std::string_view name, const Slices& slices) const {
   const Variable& variable = numeric(name);
   const auto axes = static_cast<Index>(variable.shape.size());
@@ -153,7 +157,7 @@ ComplexArray VariableFile::read(std::string_view name, const Slices& slices) con
   require(0 <= slices.begin && slices.begin <= slices.end && slices.end <= size,
           "VariableFile::read: slices ", slices.begin, " to ", slices.end, " of ", size);
   if (slices.begin == slices.end) return {detail::sliced_shape(variable.shape, slices), {}, false};
-  if (!format_->read_slices)
+  if (!reads_slices_along(slices.axis))
     return detail::cut_slices(detail::read_isolated(*format_, path_, variable), slices);
   return detail::read_isolated(*format_, path_, variable, slices);
 }

@@ -163,37 +163,39 @@ class PixelDeviations {
   }
 
   // To the same side in nearly all images.
-  bool is_bad(Index i) const {
+  bool is_bad(Index i) {
     if (static_cast<Index>(images_.size()) < kFewestImages) return false;
-    std::vector<float> z;
-    for (const Vector<float>& of_image : images_) z.push_back(of_image(i));
-    return quantile(z, kQuantile) > 1 || quantile(z, 1 - kQuantile) < -1 || is_hot(i);
+    values_.clear();
+    for (const Vector<float>& z : images_) values_.push_back(z(i));
+    return quantile(kQuantile) > 1 || quantile(1 - kQuantile) < -1 || is_hot(i);
   }
 
  private:
   // What a hot pixel adds is lost in bright images; dark ones all show it, and show the same. A
   // speck of the sample is brighter than its surroundings, too, but as its light falls.
-  bool is_hot(Index i) const {
+  bool is_hot(Index i) {
     if (static_cast<Index>(dark_.size()) < kFewestImages) return false;
-    std::vector<float> z, added;
-    for (const auto& [l, place] : dark_) z.push_back(images_[place](i));
-    if (quantile(z, kQuantile) <= kHotDeviation) return false;
+    values_.clear();
+    for (const auto& [l, place] : dark_) values_.push_back(images_[place](i));
+    if (quantile(kQuantile) <= kHotDeviation) return false;
+    values_.clear();
     for (const auto& [l, place] : dark_) {
       const float around = neighbours(image(l), rows_, cols_, i / cols_, i % cols_, {});
-      added.push_back(image(l)[i] * image(l)[i] - around * around);
+      values_.push_back(image(l)[i] * image(l)[i] - around * around);
     }
-    return quantile(added, 0.75) - quantile(added, 0.25) < kHotSpread * quantile(added, 0.5);
+    return quantile(0.75) - quantile(0.25) < kHotSpread * quantile(0.5);
   }
 
   const float* image(Index l) const { return data_.amplitudes.data() + l * rows_ * cols_; }
 
-  static float quantile(std::vector<float>& values, double share) {
+  // Of values_.
+  float quantile(double share) {
     const auto from_below = [&](double part) {
-      return static_cast<size_t>(part * static_cast<double>(values.size()));
+      return static_cast<size_t>(part * static_cast<double>(values_.size()));
     };
-    const size_t at = share <= 0.5 ? from_below(share) : values.size() - 1 - from_below(1 - share);
-    std::nth_element(values.begin(), values.begin() + static_cast<Index>(at), values.end());
-    return values[at];
+    const size_t at = share <= 0.5 ? from_below(share) : values_.size() - 1 - from_below(1 - share);
+    std::nth_element(values_.begin(), values_.begin() + static_cast<Index>(at), values_.end());
+    return values_[at];
   }
 
   const PtychographyData& data_;
@@ -204,10 +206,11 @@ class PixelDeviations {
     size_t place;  // in images_
   };
   std::vector<DarkImage> dark_;
+  std::vector<float> values_;  // of one pixel, image by image
 };
 
 std::vector<Index> find_bad_pixels(const PtychographyData& data) {
-  const PixelDeviations deviations(data);
+  PixelDeviations deviations(data);
   std::vector<Index> bad;
   for (Index i = 0; i < data.pupil.size(); ++i)
     if (deviations.is_bad(i)) bad.push_back(i);

@@ -141,13 +141,13 @@ template <typename Use>
 void for_each_batch(const io::VariableFile& file, const std::string& variable,
                     const FileImages& images, const Use& use) {
   constexpr Index kPixels = Index{1} << 23;  // of a batch, 16 bytes each
-  const Index step = std::max<Index>(1, kPixels / (images.rows * images.cols));
+  const Index axis = images.images_last ? 2 : 0;
+  const Index step = file.reads_slices_along(axis)
+                         ? std::max<Index>(1, kPixels / (images.rows * images.cols))
+                         : images.images;
   for (Index begin = 0; begin < images.images; begin += step) {
     const Index end = std::min(begin + step, images.images);
-    const bool all = begin == 0 && end == images.images;
-    const io::Slices slices{images.images_last ? 2 : 0, begin, end};
-    const FileBatch batch{images, begin, end,
-                          all ? file.read(variable) : file.read(variable, slices)};
+    const FileBatch batch{images, begin, end, file.read(variable, {axis, begin, end})};
     require<IoError>(!batch.array.is_complex, images.what,
                      " is complex, amplitudes or intensities (real numbers) expected");
     use(batch);

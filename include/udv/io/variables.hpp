@@ -55,10 +55,12 @@ class UDV_EXPORT VariableFile {
   /// there is no such variable (the message lists those there are), it is not numeric, or damaged.
   ComplexArray read(std::string_view name) const;
 
-  /// The same for a part of the array, as an array of fewer slices. Little more than that part is
-  /// in memory meanwhile, but for .npz archives, MATLAB's complex arrays and slices across pages or
-  /// pictures, which are read as a whole. Throws InvalidArgument where the array has no such part.
+  /// The same for a part of the array, as an array of fewer slices. Throws InvalidArgument where
+  /// the array has no such part.
   ComplexArray read(std::string_view name, const Slices& slices) const;
+  /// Whether that takes little more memory and time than the part itself. Else the whole array is
+  /// read and cut: .npz archives, slices across pages and pictures.
+  bool reads_slices_along(Index axis) const;
 
  private:
   const Variable* find(std::string_view name) const;
