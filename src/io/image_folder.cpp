@@ -84,13 +84,8 @@ void append_picture(const fs::path& path, Index begin, Index end,
     values.insert(values.end(), stack.values.begin(), stack.values.end());
     return;
   }
-  if (describe_png(path).bits == 16) {
-    const RowMatrix<std::uint16_t> picture = read_png_gray16(path);
-    values.insert(values.end(), picture.data(), picture.data() + picture.size());
-  } else {
-    const RowMatrix<std::uint8_t> picture = read_png_gray(path);
-    values.insert(values.end(), picture.data(), picture.data() + picture.size());
-  }
+  const RowMatrix<std::uint16_t> picture = read_png_levels(path);
+  values.insert(values.end(), picture.data(), picture.data() + picture.size());
 }
 
 // Throws IoError where the files are too small for the pixels that they announce.

@@ -3,6 +3,8 @@
 
 #include <png.h>
 
+#include <algorithm>
+
 #include "core/require.hpp"
 #include "text.hpp"
 #include "udv/io/file.hpp"
@@ -120,12 +122,29 @@ PngInfo describe_png(const std::filesystem::path& path) {
 
 namespace {
 
+// libpng would change numbers by the gamma and the colour space that a file names. Cameras and
+// programs name some and store what they have measured.
+std::string without_colour_spaces(std::string_view bytes) {
+  constexpr std::string_view kTold[] = {"gAMA", "sRGB", "iCCP", "cHRM"};
+  constexpr std::size_t kMagicBytes = 8, kAroundChunk = 12;  // length, name, checksum
+  std::string kept(bytes.substr(0, kMagicBytes));
+  bytes.remove_prefix(kept.size());
+  while (bytes.size() >= kAroundChunk) {
+    const auto length = static_cast<std::size_t>(big_endian(bytes.substr(0, 4)));
+    const std::string_view chunk = bytes.substr(0, length + kAroundChunk);
+    if (std::ranges::find(kTold, chunk.substr(4, 4)) == std::end(kTold)) kept += chunk;
+    bytes.remove_prefix(chunk.size());
+  }
+  return kept.append(bytes);
+}
+
 // Opens the file, asks `room` for memory of height x width pixels and fills it.
 template <typename Room>
 void read_pixels(const std::filesystem::path& path, png_uint_32 format, const Room& room) {
   const std::string name = path.string();
-  const std::string bytes = read_bytes(path);
+  std::string bytes = read_bytes(path);
   require_whole_png(name, bytes);
+  bytes = without_colour_spaces(bytes);
   PngImage image;
   const bool begun = png_image_begin_read_from_memory(image.get(), bytes.data(), bytes.size()) != 0;
   require<IoError>(begun, name, ": damaged PNG file found: ", image->message);
@@ -148,15 +167,6 @@ RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path) {
   return gray;
 }
 
-RowMatrix<std::uint16_t> read_png_gray16(const std::filesystem::path& path) {
-  RowMatrix<std::uint16_t> gray;
-  read_pixels(path, PNG_FORMAT_LINEAR_Y, [&](Index height, Index width) {
-    gray.resize(height, width);
-    return gray.data();
-  });
-  return gray;
-}
-
 RgbImage read_png_rgb(const std::filesystem::path& path) {
   RgbImage image;
   read_pixels(path, PNG_FORMAT_RGB, [&](Index height, Index width) {
@@ -164,6 +174,44 @@ RgbImage read_png_rgb(const std::filesystem::path& path) {
     return image.pixels.data();
   });
   return image;
+}
+
+namespace {
+
+// Height x width pixels of one or three numbers of this kind.
+template <typename Number>
+RowMatrix<Number> read_numbers(const std::filesystem::path& path, png_uint_32 format) {
+  RowMatrix<Number> numbers;
+  read_pixels(path, format, [&](Index height, Index width) {
+    numbers.resize(height, width * PNG_IMAGE_SAMPLE_CHANNELS(format));
+    return numbers.data();
+  });
+  return numbers;
+}
+
+// One of three numbers that are equal.
+template <typename Number>
+RowMatrix<Number> one_channel(const std::string& name, const RowMatrix<Number>& colours) {
+  const auto channel = [&](Index k) { return colours(Eigen::all, Eigen::seq(k, Eigen::last, 3)); };
+  require<IoError>(channel(0) == channel(1) && channel(0) == channel(2), name,
+                   ": a picture in colours found, a gray one expected (the channel of the light "
+                   "by itself)");
+  return channel(0);
+}
+
+}  // namespace
+
+RowMatrix<std::uint16_t> read_png_levels(const std::filesystem::path& path) {
+  const PngInfo info = describe_png(path);
+  const bool gray = info.colour.starts_with("gray");
+  const std::string name = path.string();
+  if (info.bits == 16)
+    return gray ? read_numbers<std::uint16_t>(path, PNG_FORMAT_LINEAR_Y)
+                : one_channel(name, read_numbers<std::uint16_t>(
+                                        path, PNG_FORMAT_FLAG_LINEAR | PNG_FORMAT_FLAG_COLOR));
+  const auto levels = gray ? read_numbers<std::uint8_t>(path, PNG_FORMAT_GRAY)
+                           : one_channel(name, read_numbers<std::uint8_t>(path, PNG_FORMAT_RGB));
+  return levels.cast<std::uint16_t>();
 }
 
 }  // namespace udv::io

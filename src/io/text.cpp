@@ -245,6 +245,7 @@ char table_separator(std::string_view line) {
 }
 
 bool has_open_quote(std::string_view text, char separator) {
+  if (text.find('"') == text.npos) return false;
   for (std::size_t at = 0; at < text.size();) {
     at = skip_blanks(text, at, separator);
     if (at < text.size() && text[at] == '"') {
@@ -330,6 +331,7 @@ bool has_decimal_comma(std::string_view field) {
 }
 
 bool parse_finite(std::string_view field, double& value) {
+  if (parse_short_decimal(field.data(), field.data() + field.size(), value)) return true;
   const Parsed parsed = parse_number(field);
   value = parsed.value;
   return parsed.whole_field && !parsed.out_of_range && std::isfinite(value);

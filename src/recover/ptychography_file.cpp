@@ -84,7 +84,8 @@ void check_axes(const FileImages& file, const detail::LedSetup& leds) {
 
 // 0 where all colours are: neither a smaller depth nor a mean of colours may round to it.
 RowMatrix<double> read_mask_picture(const std::filesystem::path& path) {
-  if (io::describe_png(path).bits == 16) return io::read_png_gray16(path).cast<double>();
+  if (io::describe_png(path).colour.starts_with("gray"))
+    return io::read_png_levels(path).cast<double>();
   const io::RgbImage picture = io::read_png_rgb(path);
   RowMatrix<double> values(picture.height, picture.width);
   for (Index i = 0; i < values.size(); ++i) {

@@ -34,13 +34,23 @@ std::vector<std::size_t> thinned(const std::vector<double>& x, const std::vector
     return static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(buckets) *
                                     (1 - 1e-12));
   };
+  // The end of the bucket that begins at `begin`: x ascends, so that halving finds it.
+  const auto end_of = [&](std::size_t begin) {
+    const std::size_t bucket = bucket_of(begin);
+    std::size_t inside = begin, outside = size;
+    while (outside - inside > 1) {
+      const std::size_t middle = inside + (outside - inside) / 2;
+      (bucket_of(middle) == bucket ? inside : outside) = middle;
+    }
+    return outside;
+  };
   std::vector<std::size_t> which{0, size - 1};
   for (std::size_t begin = 0; begin < size;) {
-    std::size_t end = begin, lowest = begin, highest = begin;
-    const std::size_t bucket = bucket_of(begin);
-    for (; end < size && bucket_of(end) == bucket; ++end) {
-      if (y[end] < y[lowest] || std::isnan(y[lowest])) lowest = end;
-      if (y[end] > y[highest] || std::isnan(y[highest])) highest = end;
+    const std::size_t end = end_of(begin);
+    std::size_t lowest = begin, highest = begin;
+    for (std::size_t i = begin + 1; i < end; ++i) {
+      if (y[i] < y[lowest] || std::isnan(y[lowest])) lowest = i;
+      if (y[i] > y[highest] || std::isnan(y[highest])) highest = i;
     }
     which.insert(which.end(), {lowest, highest, end - 1});
     begin = end;

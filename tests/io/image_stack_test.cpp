@@ -56,7 +56,7 @@ TEST(ImageStack, OfAFolderIsInNaturalOrder) {
   RowMatrix<std::uint16_t> picture(2, 3);
   picture << 1, 2, 3, 4, 5, 60000;
   write_png16(folder / "images/a9.png", picture);
-  EXPECT_EQ(read_png_gray16(folder / "images/a9.png"), picture);
+  EXPECT_EQ(read_png_levels(folder / "images/a9.png"), picture);
   const VariableFile file(folder / "images");
   const ComplexArray array = file.read("images");
   EXPECT_EQ(array.shape, (std::vector<Index>{2, 2, 3}));

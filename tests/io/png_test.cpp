@@ -2,6 +2,7 @@
 #include "udv/io/png.hpp"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include "damaged_files.hpp"
 #include "udv/io/file.hpp"
@@ -79,6 +80,56 @@ TEST(Png, ReadsColoursByLuminance) {
   EXPECT_EQ(gray(0), 9);        // a gray colour stays itself
   EXPECT_GT(gray(2), gray(1));  // green is brighter than red
   EXPECT_GT(gray(1), gray(3));  // and red than blue
+}
+
+// A chunk as PNG files have them.
+std::string chunk(const std::string& name, const std::string& content) {
+  const auto number = [](std::uint64_t value) {
+    std::string bytes;
+    for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(value >> shift & 255);
+    return bytes;
+  };
+  const std::string body = name + content;
+  const auto* const start = reinterpret_cast<const unsigned char*>(body.data());
+  return number(content.size()) + body + number(crc32(0, start, static_cast<uInt>(body.size())));
+}
+
+// What the file says of its colours, behind the header of 33 bytes; its own words go.
+std::string with_gamma(std::string png, std::uint32_t gamma) {
+  for (const char* told : {"gAMA", "sRGB", "cHRM"})
+    if (const auto at = png.find(told); at != png.npos) {
+      const auto length = static_cast<std::size_t>(static_cast<unsigned char>(png[at - 1]));
+      png.erase(at - 4, length + 12);
+    }
+  std::string bytes;
+  for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(gamma >> shift & 255);
+  return png.insert(33, chunk("gAMA", bytes));
+}
+
+TEST(Png, NumbersStayAsTheyAreStoredWhateverTheGamma) {
+  const TemporaryFolder folder;
+  RowMatrix<std::uint16_t> deep(2, 3);
+  deep << 0, 1, 300, 20000, 40000, 65535;
+  write_png16(folder / "deep.png", deep);
+  const std::string bytes = read_bytes(folder / "deep.png");
+  for (const std::uint32_t gamma : {45455u, 100000u, 55556u}) {
+    folder.write("deep.png", with_gamma(bytes, gamma));
+    EXPECT_EQ(read_png_levels(folder / "deep.png"), deep) << gamma;
+    folder.write("x.png", with_gamma(png_bytes(ramp(4, 60)), gamma));
+    EXPECT_EQ(read_png_gray(folder / "x.png"), ramp(4, 60)) << gamma;
+    EXPECT_EQ(read_png_levels(folder / "x.png"), ramp(4, 60).cast<std::uint16_t>()) << gamma;
+  }
+}
+
+TEST(Png, LevelsOfEqualColoursAreGrayAndOfOthersAreRefused) {
+  const TemporaryFolder folder;
+  write_png(folder / "x.png", RgbImage{1, 3, {9, 9, 9, 255, 255, 255, 7, 7, 7}});
+  EXPECT_EQ(read_png_levels(folder / "x.png"),
+            (RowMatrix<std::uint16_t>(1, 3) << 9, 255, 7).finished());
+  write_png(folder / "x.png", RgbImage{1, 3, {9, 9, 9, 255, 255, 254, 7, 7, 7}});
+  EXPECT_EQ(folder.error_of([&] { read_png_levels(folder / "x.png"); }),
+            "x.png: a picture in colours found, a gray one expected (the channel of the light by "
+            "itself)");
 }
 
 TEST(Png, RefusesToWriteImagesWithoutPixelsOrOfAnotherSize) {

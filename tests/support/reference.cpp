@@ -10,7 +10,10 @@ namespace udv::testing {
 
 template <typename Scalar>
 RowMatrix<Scalar> plain_product(const RowMatrix<Scalar>& A, const RowMatrix<Scalar>& B) {
-  return A * B;
+  RowMatrix<Scalar> C = RowMatrix<Scalar>::Zero(A.rows(), B.cols());
+  for (Index i = 0; i < A.rows(); ++i)
+    for (Index k = 0; k < A.cols(); ++k) C.row(i) += A(i, k) * B.row(k);
+  return C;
 }
 #define UDV_INSTANTIATE(Scalar)                                              \
   template RowMatrix<Scalar> plain_product<Scalar>(const RowMatrix<Scalar>&, \

@@ -5,7 +5,7 @@
 
 /// Spectra by Eigen, which the library does not use for them: to compare with. In complex double
 /// precision whatever the scalar, and compiled once, as each takes the compiler ten seconds.
-/// Products as well: one or two seconds each.
+/// Products as they are defined.
 namespace udv::testing {
 
 /// A B

@@ -38,13 +38,16 @@ struct PngInfo {
 /// file.
 UDV_EXPORT PngInfo describe_png(const std::filesystem::path& path);
 
-/// Any PNG file as 8-bit gray: colours by their luminance, transparent pixels on black. Throws
-/// IoError naming the path where it is missing, no PNG file, damaged or cut off; the announced size
-/// is compared with that of the file before any allocation.
+/// Any PNG file as 8-bit gray: colours by their luminance, transparent pixels on black. Numbers are
+/// taken as they are stored, whatever the file says of gamma and colour spaces. Throws IoError
+/// naming the path where it is missing, no PNG file, damaged or cut off; the announced size is
+/// compared with that of the file before any allocation.
 UDV_EXPORT RowMatrix<std::uint8_t> read_png_gray(const std::filesystem::path& path);
-/// A PNG file of 16 bits as the numbers it holds (those of 8 bits become linear in light).
-UDV_EXPORT RowMatrix<std::uint16_t> read_png_gray16(const std::filesystem::path& path);
 /// The same in colours.
 UDV_EXPORT RgbImage read_png_rgb(const std::filesystem::path& path);
+/// A measurement: the numbers of a gray picture as they are stored, 0 to 65535 where it has 16
+/// bits, else 0 to 255. A picture whose red, green and blue are equal is gray; other colours throw
+/// IoError.
+UDV_EXPORT RowMatrix<std::uint16_t> read_png_levels(const std::filesystem::path& path);
 
 }  // namespace udv::io
