@@ -58,9 +58,10 @@ if(CMAKE_EXPORT_COMPILE_COMMANDS)  # tools want every source by itself
   set(UDV_TOGETHER OFF)
 endif()
 
-# udv_compile_quickly(TARGET): code that waits for files and people, not for its own loops.
+# udv_compile_quickly(TARGET): code that waits for files, people and other code, not for its own loops.
 function(udv_compile_quickly target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE
+                         $<$<CONFIG:Release>:-O1 -finline-functions -finline-small-functions>)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${UDV_TOGETHER} UNITY_BUILD_MODE GROUP)
 endfunction()
 

@@ -307,6 +307,17 @@ TridiagonalEigen tridiagonal_eigen(Vector<double> diagonal, Vector<double> besid
   return eigen;
 }
 
+Vector<double> square_solve(Matrix<double> A, Vector<double> b) {
+  use_one_thread();
+  if (b.size() == 0) return b;
+  const int n = size_of(b.size()), one = 1;
+  std::vector<int> exchanges(static_cast<size_t>(n));
+  int info = 0;
+  dgesv_(&n, &one, A.data(), &n, exchanges.data(), b.data(), &n, &info);
+  if (info != 0) b.setConstant(std::numeric_limits<double>::quiet_NaN());
+  return b;
+}
+
 template <typename Scalar>
 bool cholesky_in_place(Matrix<Scalar>& A) {
   use_one_thread();

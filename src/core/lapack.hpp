@@ -60,6 +60,9 @@ struct TridiagonalEigen {
 };
 TridiagonalEigen tridiagonal_eigen(Vector<double> diagonal, Vector<double> beside);
 
+/// A^-1 b of a square A, by elimination with row exchanges; all NaN where A is singular.
+Vector<double> square_solve(Matrix<double> A, Vector<double> b);
+
 /// A = L L^* in the lower triangle, for all four scalars. False where A is not positive definite.
 template <typename Scalar>
 bool cholesky_in_place(Matrix<Scalar>& A);

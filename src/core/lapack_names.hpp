@@ -48,6 +48,9 @@ void zheevd_(const char* job, const char* triangle, const int* n, udv_complex* A
 void dstev_(const char* job, const int* n, double* diagonal, double* beside, double* vectors,
             const int* stride, double* work, int* info);
 
+void dgesv_(const int* n, const int* right_sides, double* A, const int* stride, int* exchanges,
+            double* B, const int* B_stride, int* info);
+
 void spotrf_(const char* triangle, const int* n, float* A, const int* stride, int* info);
 void dpotrf_(const char* triangle, const int* n, double* A, const int* stride, int* info);
 void cpotrf_(const char* triangle, const int* n, udv_complex_float* A, const int* stride,

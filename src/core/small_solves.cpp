@@ -2,24 +2,53 @@
 #include "core/small_solves.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
-#include <Eigen/QR>
+#include <algorithm>
 #include <limits>
 
+#include "core/blas.hpp"
+#include "core/lapack.hpp"
+
 namespace udv {
+namespace {
+
+// What is in columns looks transposed to who reads rows.
+Eigen::Map<const RowMatrix<double>> turned(const Matrix<double>& A) {
+  return {A.data(), A.cols(), A.rows()};
+}
+
+// A B or A B^T, as (A B)^T = B^T A^T.
+Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B, bool turn_b) {
+  Matrix<double> C(A.rows(), turn_b ? B.rows() : B.cols());
+  blas::multiply<double>(turn_b ? blas::Form::kTransposed : blas::Form::kPlain, turned(B),
+                         blas::Form::kPlain, turned(A),
+                         Eigen::Map<RowMatrix<double>>(C.data(), C.cols(), C.rows()));
+  return C;
+}
+
+}  // namespace
 
 Cholesky cholesky(const Matrix<double>& A) {
-  const Eigen::LLT<Matrix<double>> llt(A);
-  return {llt.matrixL(), llt.info() == Eigen::Success};
+  Cholesky found{A, true};
+  found.positive = lapack::cholesky_in_place(found.L);
+  for (Index j = 1; j < A.cols(); ++j) found.L.col(j).head(j).setZero();
+  return found;
 }
 
 Vector<double> lower_solve(const Matrix<double>& L, const Vector<double>& b) {
-  return L.triangularView<Eigen::Lower>().solve(b);
+  Vector<double> x = b;
+  for (Index j = 0; j < x.size(); ++j) {
+    x(j) /= L(j, j);
+    const Index below = x.size() - j - 1;
+    x.tail(below) -= x(j) * L.col(j).tail(below);
+  }
+  return x;
 }
 
 Matrix<double> lower_inverse(const Matrix<double>& L) {
-  return L.triangularView<Eigen::Lower>().solve(Matrix<double>::Identity(L.rows(), L.rows()));
+  Matrix<double> inverse(L.rows(), L.cols());
+  for (Index j = 0; j < L.cols(); ++j)
+    inverse.col(j) = lower_solve(L, Vector<double>::Unit(L.rows(), j));
+  return inverse;
 }
 
 Vector<double> symmetric_solve(const Matrix<double>& A, const Vector<double>& b) {
@@ -27,24 +56,29 @@ Vector<double> symmetric_solve(const Matrix<double>& A, const Vector<double>& b)
 }
 
 Vector<double> square_solve(const Matrix<double>& A, const Vector<double>& b) {
-  return A.partialPivLu().solve(b);
+  return lapack::square_solve(A, b);
 }
 
 SymmetricEigen symmetric_eigen(const Matrix<double>& A) {
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eigen(A);
-  return {eigen.eigenvalues(), eigen.eigenvectors()};
+  SymmetricEigen found{Vector<double>::Constant(A.rows(), A.sum()), A};
+  if (!A.allFinite()) return found;  // all NaN or infinite
+  found.values = lapack::eigen_in_place<double>(found.Q, true);
+  return found;
 }
 
 Matrix<double> congruence(const Matrix<double>& A, const Matrix<double>& B) {
-  return A * B * A.transpose();
+  return product(product(A, B, false), A, true);
 }
 
 Matrix<double> small_product(const Matrix<double>& A, const Matrix<double>& B) {
-  return A * B;
+  return product(A, B, false);
 }
 
 Matrix<double> weighted_gram(const RowMatrix<double>& F, const Vector<double>& w) {
-  return F.transpose() * w.asDiagonal() * F;
+  const RowMatrix<double> weighted = w.asDiagonal() * F;
+  RowMatrix<double> gram(F.cols(), F.cols());
+  blas::multiply<double>(blas::Form::kTransposed, F, blas::Form::kPlain, weighted, gram);
+  return gram;
 }
 
 Vector<double> weighted_least_squares(const RowMatrix<double>& F, const Vector<double>& w,
@@ -55,8 +89,8 @@ Vector<double> weighted_least_squares(const RowMatrix<double>& F, const Vector<d
 }
 
 RowMatrix<double> orthonormal(const RowMatrix<double>& X) {
-  const Eigen::HouseholderQR<Matrix<double>> qr{Matrix<double>(X)};
-  return qr.householderQ() * Matrix<double>::Identity(X.rows(), X.cols());
+  const lapack::ThinQr<double> qr{Matrix<double>(X)};
+  return qr.Q_times(Matrix<double>::Identity(std::min(X.rows(), X.cols()), X.cols()));
 }
 
 }  // namespace udv

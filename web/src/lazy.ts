@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: MIT
-// Work that waits until its element comes near the screen, then runs one piece at a time in idle moments.
+// Work that waits for idle moments, one piece at a time: first that of elements near the screen, then what may come late.
 
 type Work = () => void;
 
 const waiting = new Map<Element, Work>();
-const queue = new Set<Element>();
+const near = new Set<Element>();
+const late = new Set<Element>();
 let scheduled = false;
+// What is near the screen is known when the observer has first spoken; nothing late goes before it.
+let looked = false;
 
 const observer = new IntersectionObserver((entries) => {
-  for (const entry of entries) if (entry.isIntersecting) queue.add(entry.target);
+  looked = true;
+  for (const entry of entries) if (entry.isIntersecting) near.add(entry.target);
   schedule();
 }, {rootMargin: '500px 0px'});
 
 // Safari has no requestIdleCallback.
-const when_idle = (work: Work): void => {
+const idle = (work: Work): void => {
   if ('requestIdleCallback' in window) window.requestIdleCallback(work, {timeout: 150});
   else setTimeout(work, 16);
 };
 
 function schedule(): void {
-  if (scheduled || queue.size === 0) return;
+  if (scheduled || near.size + (looked ? late.size : 0) === 0) return;
   scheduled = true;
-  when_idle(() => {
+  idle(() => {
     scheduled = false;
-    for (const element of queue) {
-      queue.delete(element);
+    for (const element of [...near, ...late]) {
+      near.delete(element);
+      late.delete(element);
       if (element.isConnected) {
         run(element);
         break;
@@ -47,12 +52,15 @@ export function when_near(element: Element, work: Work): void {
   observer.observe(element);
 }
 
-export function forget(element: Element): void {
-  waiting.delete(element);
-  queue.delete(element);
-  observer.unobserve(element);
+export function when_idle(element: Element, work: Work): void {
+  waiting.set(element, work);
+  late.add(element);
+  schedule();
 }
 
-export function run_everything(): void {
-  for (const element of [...waiting.keys()]) if (element.isConnected) run(element);
+export function forget(element: Element): void {
+  waiting.delete(element);
+  near.delete(element);
+  late.delete(element);
+  observer.unobserve(element);
 }

@@ -17,7 +17,8 @@ export interface Spot {
 const reach = 48;
 
 export class Nearest {
-  private spots: Spot[] = [];
+  private make: () => Spot[] = () => [];
+  private made: Spot[] | null = null;
   private at = -1;
   private readonly ring = el('div', {class: 'ring', hidden: true});
 
@@ -30,10 +31,16 @@ export class Nearest {
     plot.addEventListener('keydown', (event) => this.key(event));
   }
 
-  set(spots: Spot[]): void {
-    this.spots = spots;
+  // The spots are made when they are first asked for: most charts of a long page never are.
+  set(make: () => Spot[]): void {
+    this.make = make;
+    this.made = null;
     this.hide();
     this.at = -1;
+  }
+
+  private get spots(): Spot[] {
+    return (this.made ??= this.make());
   }
 
   private follow(event: PointerEvent): void {

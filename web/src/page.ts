@@ -10,6 +10,8 @@ import type {Report, Section} from './types';
 
 // With more sections than this, the browser leaves out the layout of those far from the screen.
 const many = 30;
+// The first of many are drawn at once, the others in idle moments.
+const first_drawn = 3;
 
 export class Page {
   readonly notice = el('p', {class: 'notice', role: 'status', hidden: true});
@@ -60,7 +62,7 @@ export class Page {
 
   open_all(): () => void {
     const closed = [...this.views.values()].filter((view) => !view.element.open);
-    for (const view of closed) view.open();
+    for (const view of this.views.values()) view.open();
     return () => closed.forEach((view) => (view.element.open = false));
   }
 
@@ -73,12 +75,12 @@ export class Page {
     }
     this.sections.classList.toggle('many', sections.length > many);
     let before: Element | null = this.sections.firstElementChild;
-    for (const section of sections) {
+    for (const [i, section] of sections.entries()) {
       const anchor = section_anchor(section);
       let view = this.views.get(anchor);
       if (view) view.update(section);
       else {
-        view = new SectionView(section);
+        view = new SectionView(section, sections.length <= many || i < first_drawn);
         this.views.set(anchor, view);
         this.near_top.observe(view.element);
       }

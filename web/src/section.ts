@@ -3,11 +3,12 @@
 import {draw_block} from './blocks';
 import type {BlockView} from './blocks/block';
 import {el, plain} from './dom';
+import {forget, when_idle} from './lazy';
 import {status_badge, status_class, status_mark} from './status';
 import type {Block, Check, Section} from './types';
 
 interface Drawn {
-  source: string;
+  block: Block;
   kind: string;
   view: BlockView;
 }
@@ -20,24 +21,23 @@ export class SectionView {
   private readonly intro = el('div', {class: 'intro'});
   private readonly grid = el('div', {class: 'blocks'});
   private drawn: Drawn[] = [];
-  private source = '';
   private stale = true;
 
-  constructor(private section: Section) {
+  // A section that is not drawn at once is drawn in an idle moment, or when it is opened.
+  constructor(private section: Section, at_once: boolean) {
     this.element = el('details', {class: 'card', id: section_anchor(section), open: section.open !== false},
       this.head, el('div', {class: 'card-body'}, this.intro, this.grid));
     this.element.addEventListener('toggle', () => this.draw_if_open());
-    this.update(section);
+    this.fill_head();
+    if (at_once) this.draw_if_open();
+    else when_idle(this.element, () => this.draw_if_open());
   }
 
   // Safe to call with an unchanged section: then nothing is touched.
   update(section: Section): void {
-    const source = JSON.stringify(section);
-    if (source === this.source) return;
+    if (JSON.stringify(section) === JSON.stringify(this.section)) return;
     this.section = section;
-    this.source = source;
     this.stale = true;
-    this.element.dataset.status = plain(section.status);
     this.fill_head();
     this.draw_if_open();
   }
@@ -50,17 +50,20 @@ export class SectionView {
   draw_if_open(): void {
     if (!this.stale || !this.element.open) return;
     this.stale = false;
+    forget(this.element);
     this.fill_intro();
     this.update_blocks(this.section.blocks ?? []);
   }
 
   remove(): void {
+    forget(this.element);
     for (const {view} of this.drawn) view.remove?.();
     this.element.remove();
   }
 
   private fill_head(): void {
     const {title, where, status} = this.section;
+    this.element.dataset.status = plain(status);
     this.head.replaceChildren(
       el('span', {class: 'card-title'}, el('h2', {}, plain(title)), where ? el('span', {class: 'where'}, plain(where)) : null),
       ...(status ? [status_badge(status)] : []));
@@ -81,12 +84,11 @@ export class SectionView {
   private update_blocks(blocks: Block[]): void {
     for (const gone of this.drawn.splice(blocks.length)) remove_view(gone.view);
     blocks.forEach((block, i) => {
-      const source = JSON.stringify(block);
       const old = this.drawn[i];
-      if (old?.source === source) return;
+      if (old && JSON.stringify(old.block) === JSON.stringify(block)) return;
       const kind = plain(block?.kind);
       if (old && old.kind === kind && old.view.update?.(block as never)) {
-        old.source = source;
+        old.block = block;
         return;
       }
       const view = draw_block(block, plain(this.section.id));
@@ -96,7 +98,7 @@ export class SectionView {
       } else {
         this.grid.append(view.element);
       }
-      this.drawn[i] = {source, kind, view};
+      this.drawn[i] = {block, kind, view};
     });
     this.widen_lonely();
   }

@@ -120,7 +120,7 @@ class Lines implements ChartSource {
     const data: Record<string, object[]> = {};
     const panels = heights.map((height, panel) => {
       this.fill_panel(data, shown.filter((one) => one.panel === panel), panel);
-      return this.panel_spec(panel, inner, height, panel === heights.length - 1);
+      return this.panel_spec(data, panel, inner, height, panel === heights.length - 1);
     });
     const spec = {vconcat: panels, spacing: panel_gap, bounds: 'flush'};
     const marks = Object.entries(data).reduce((sum, [name, rows]) => sum + (/^(dots|zeros|cloud)/.test(name) ? rows.length : 0), 0);
@@ -170,13 +170,15 @@ class Lines implements ChartSource {
       .filter(([, low, high]) => is_number(low) && is_number(high))
       .map(([x, low, high]) => ({s: index, x: place(this.x_axis, x), y: place(y_axis, low as number), z: place(y_axis, high as number)})));
     data[`rules${panel}`] = panel === 0 ? (this.block.rules ?? []).map((rule) => ({y: place(y_axis, rule.y), t: plain(rule.text)})) : [];
+    // A layer without rows costs as much as any; that of the lines holds the axes where there is nothing to draw.
+    for (const name of Object.keys(data)) if (data[name].length === 0 && !name.startsWith('lines')) delete data[name];
   }
 
   private has_gaps(): boolean {
     return this.block.series.some((series) => series.points.some(([, y]) => !is_number(y)));
   }
 
-  private panel_spec(panel: number, width: number, height: number, last: boolean): object {
+  private panel_spec(data: Record<string, object[]>, panel: number, width: number, height: number, last: boolean): object {
     const [x_axis, y_axis] = [this.x_axis, this.y_axes[panel]];
     const {rule, background} = palette();
     const x_labels = {labelExpr: label_expression((value) => axis_label(x_axis, value)), labelFlush: true, labelOverlap: true};
@@ -210,11 +212,15 @@ class Lines implements ChartSource {
       layer('rules', {type: 'text', align: 'right', baseline: 'bottom', dy: -3, color: rule, fontSize: 11},
         {x: {value: width}, y, text: {field: 't'}}),
       layer('cloud', {type: 'point', filled: true, size: 14, opacity: 0.4}, {x, y, color}),
-    ];
+    ].filter(({data: {name}}) => name in data);
     return {width, height, title: panel_title(this.y_title(panel), width), layer: layers};
   }
 
   drawn(view: View): void {
+    this.nearest().set(() => this.spots(view));
+  }
+
+  private spots(view: View): Spot[] {
     const width = view.width() + margins.left + margins.right;
     const heights = this.panel_heights(width);
     const places = heights.map((_, panel) => panel_place(view, heights, panel));
@@ -232,7 +238,7 @@ class Lines implements ChartSource {
         });
       }
     }
-    this.nearest().set(spots);
+    return spots;
   }
 }
 
