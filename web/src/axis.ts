@@ -121,6 +121,16 @@ function symlog_axis(values: Iterable<number>, low: number, high: number, count:
   return {kind: 'symlog', domain: [low, high], ticks: ticks.length > 1 ? ticks : linear_ticks([low, high], count), edge: null, constant};
 }
 
+// Where a value lies on an axis of this length, as the scale of the chart library puts it.
+export function position(axis: Axis, value: number, length: number): number {
+  const along = (v: number) => {
+    if (axis.kind === 'log') return Math.log(v);
+    return axis.kind === 'symlog' ? Math.sign(v) * Math.log1p(Math.abs(v / axis.constant)) : v;
+  };
+  const [low, high] = axis.domain.map(along);
+  return ((along(value) - low) / (high - low)) * length;
+}
+
 // Members of a Vega-Lite scale.
 export function scale_spec(axis: Axis): object {
   const extra = {log: {}, linear: {zero: false}, symlog: {zero: false, constant: axis.constant}}[axis.kind];

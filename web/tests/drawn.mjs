@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // What a chart has really drawn, read back from the shapes on the page and turned into data by the chart's own scales.
 
-// One list of [x, y] for each path of a layer: 2 holds straight lines, 3 holds steps.
+// One list of [x, y] for each path of a layer: lines, steps.
 export function drawn_paths(figure, panel, layer) {
   return figure.evaluate((element, [p, l]) => {
     const {view} = element.chart;
     const [x, y] = [view.scale(`concat_${p}_x`), view.scale(`concat_${p}_y`)];
-    const paths = [...element.querySelectorAll(`.concat_${p}_layer_${l}_marks path`)].map((path) => path.getAttribute('d') ?? '');
+    const paths = [...element.querySelectorAll(`.${l}${p}_marks path`)].map((path) => path.getAttribute('d') ?? '');
     return paths.filter(Boolean).map((d) => [...d.matchAll(/[ML](-?[\d.e-]+),(-?[\d.e-]+)/g)].map(([, a, b]) => [x.invert(+a), y.invert(+b)]));
   }, [panel, layer]);
 }
 
 export function drawn_marks(figure, panel, layer) {
-  return figure.locator(`.concat_${panel}_layer_${layer}_marks path`).count();
+  return figure.locator(`.${layer}${panel}_marks path`).count();
 }
 
 // Values of the bars of a panel, from the heights of the drawn rectangles.

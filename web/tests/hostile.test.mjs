@@ -28,11 +28,11 @@ for (const width of [1280, 390]) {
 test('every series with a hostile name is drawn, and its name is in the legend', limit, async () => {
   const page = await open_page(file);
   const figure = await block(page, 0, 0);
-  assert.equal((await drawn_paths(figure, 0, 2)).length, hostile_texts.length);
+  assert.equal((await drawn_paths(figure, 0, 'lines')).length, hostile_texts.length);
   const names = await figure.locator('.legend-entry span').allTextContents();
   assert.deepEqual(names.slice(0, 10), hostile_texts.slice(0, 10));
   await figure.locator('.legend-entry').first().click();
-  assert.equal((await drawn_paths(figure, 0, 2)).length, hostile_texts.length - 1);
+  assert.equal((await drawn_paths(figure, 0, 'lines')).length, hostile_texts.length - 1);
   await page.context().close();
 });
 

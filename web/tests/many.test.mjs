@@ -17,7 +17,7 @@ test('200 runs stay under 5 MB and open within two seconds', limit, async () => 
   assert.ok(time < 2000, `${time} ms`);
   const page = await open_page(file);
   const figure = await block(page, 0, 0);
-  assert.equal((await drawn_paths(figure, 0, 2)).length, 200);
+  assert.equal((await drawn_paths(figure, 0, 'lines')).length, 200);
   await page.context().close();
 });
 
@@ -28,7 +28,7 @@ test('the legend of 200 series stays in its box and can be searched', limit, asy
   await figure.getByLabel('Find a series').fill('run-123');
   assert.deepEqual(await figure.locator('.legend-entry:visible').allInnerTexts(), ['run-123']);
   await figure.locator('.legend-entry:visible').click();
-  assert.equal((await drawn_paths(figure, 0, 2)).length, 199);
+  assert.equal((await drawn_paths(figure, 0, 'lines')).length, 199);
   assert.ok(await overflow(page) <= 0);
   await page.context().close();
 });

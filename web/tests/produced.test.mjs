@@ -24,9 +24,9 @@ async function lines_agree(figure, lines, what) {
   for (const [p, own] of panels_of(lines.series ?? []).entries()) {
     const filled = own.filter((one) => one.points.some(([, y]) => y !== null));
     const straight = filled.filter((one) => !one.step);
-    const drawn = await drawn_paths(figure, p, 2);
+    const drawn = await drawn_paths(figure, p, 'lines');
     assert.equal(drawn.length, straight.length, `${what}, panel ${p}: straight lines`);
-    assert.equal((await drawn_paths(figure, p, 3)).length, filled.length - straight.length, `${what}, panel ${p}: steps`);
+    assert.equal((await drawn_paths(figure, p, 'steps')).length, filled.length - straight.length, `${what}, panel ${p}: steps`);
     drawn.forEach((points, s) => assert.equal(points.length, straight[s].points.filter(([, y]) => y !== null).length, `${what}: ${straight[s].name}`));
   }
 }

@@ -32,7 +32,7 @@ for (const width of [1280, 390]) {
 
 test('lines are drawn where the JSON says', limit, async () => {
   const page = await open_page(file);
-  const drawn = await drawn_paths(await block(page, 0, 0), 0, 2);
+  const drawn = await drawn_paths(await block(page, 0, 0), 0, 'lines');
   assert.equal(drawn.length, objective.series.length);
   drawn.forEach((path, s) => {
     const points = objective.series[s].points;
@@ -49,9 +49,9 @@ test('zeros on a log axis are hollow marks, and the tooltip tells the true value
   const page = await open_page(file);
   const figure = await block(page, 0, 1);
   const zeros = spectrum.series.flatMap((series) => series.points).filter(([, y]) => y <= 0).length;
-  assert.equal(await drawn_marks(figure, 0, 5), zeros);
+  assert.equal(await drawn_marks(figure, 0, 'zeros'), zeros);
   assert.ok((await figure.locator('.plot svg').textContent()).includes('10\u207b\u00b9\u2075'));
-  const mark = await figure.locator('.concat_0_layer_5_marks path').first().boundingBox();
+  const mark = await figure.locator('.zeros0_marks path').first().boundingBox();
   await page.mouse.move(mark.x + mark.width / 2, mark.y + mark.height / 2);
   assert.match(await page.locator('.tip').innerText(), /singular value\s+0$/);
   await page.context().close();
@@ -61,13 +61,13 @@ test('steps and panels: accuracy above, live rank below', limit, async () => {
   const page = await open_page(file);
   const figure = await block(page, 1, 0);
   const series = report.sections[1].blocks[0].series;
-  const [above, below] = [await drawn_paths(figure, 0, 3), await drawn_paths(figure, 1, 3)];
+  const [above, below] = [await drawn_paths(figure, 0, 'steps'), await drawn_paths(figure, 1, 'steps')];
   assert.equal(above.length, 2);
   assert.equal(below.length, 1);
   // A step is two corners for each point but the first.
   const corners = below[0].filter((_, k) => k % 2 === 0);
   corners.forEach(([x, y], k) => assert.ok(close(y, series[2].points[k][1], 5e-3, 0.05) && close(x, k, 5e-3, 0.01)));
-  assert.equal(await drawn_marks(figure, 0, 0), 1, 'the band');
+  assert.equal(await drawn_marks(figure, 0, 'bands'), 1, 'the band');
   await page.context().close();
 });
 
@@ -108,13 +108,13 @@ test('the legend hides and shows a series, by mouse and by keyboard', limit, asy
   const entry = figure.getByRole('button', {name: 'bm, step 0.1', exact: true});
   await entry.click();
   assert.equal(await entry.getAttribute('aria-pressed'), 'false');
-  assert.equal((await drawn_paths(figure, 0, 2)).length, objective.series.length - 1);
+  assert.equal((await drawn_paths(figure, 0, 'lines')).length, objective.series.length - 1);
   await entry.focus();
   await page.keyboard.press('Enter');
-  assert.equal((await drawn_paths(figure, 0, 2)).length, objective.series.length);
+  assert.equal((await drawn_paths(figure, 0, 'lines')).length, objective.series.length);
   assert.equal(await page.evaluate(() => document.activeElement.textContent.slice(0, 40)), 'bm, step 0.1');
   await figure.getByRole('button', {name: 'None'}).click();
-  assert.equal((await drawn_paths(figure, 0, 2)).length, 0);
+  assert.equal((await drawn_paths(figure, 0, 'lines')).length, 0);
   assert.deepEqual(page.trouble, []);
   await page.context().close();
 });
@@ -191,7 +191,7 @@ test('the theme follows the system, can be switched, and is remembered', limit, 
   const context = await (await open_browser()).newContext({viewport: {width: 1280, height: 900}, colorScheme: 'dark'});
   const page = await open_page(file, {context});
   const colour = (one) => one.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  const line = async (one) => (await block(one, 0, 0)).locator('.concat_0_layer_2_marks path').first().getAttribute('stroke');
+  const line = async (one) => (await block(one, 0, 0)).locator('.lines0_marks path').first().getAttribute('stroke');
   const [dark_page, dark_line] = [await colour(page), await line(page)];
   await page.getByRole('button', {name: 'Light colours'}).click();
   const [light_page, light_line] = [await colour(page), await line(page)];
@@ -220,7 +220,7 @@ test('a folded section is drawn when opened, also from the contents', limit, asy
   assert.equal(await card.locator('.block').count(), 0);
   await page.locator('.contents a').nth(4).click();
   await card.locator('.plot svg').waitFor();
-  const [path] = await drawn_paths(card.locator('.chart'), 0, 2);
+  const [path] = await drawn_paths(card.locator('.chart'), 0, 'lines');
   assert.equal(path.length, report.sections[4].blocks[0].series[0].points.filter(([, y]) => y !== null).length);
   await page.context().close();
 });

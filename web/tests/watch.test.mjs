@@ -60,7 +60,7 @@ function job(iterations, state = 'running') {
 }
 
 const says = (page, text) => page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text);
-const points = async (figure) => (await drawn_paths(figure, 0, 2)).map((path) => path.length);
+const points = async (figure) => (await drawn_paths(figure, 0, 'lines')).map((path) => path.length);
 
 test('the watch page follows a job in place, survives a lost connection, and the end', limit, async (t) => {
   const server = new Server();

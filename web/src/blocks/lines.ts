@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lines over a common x axis, in one or more panels: objective, spectra, accuracy with live rank, pruning curves.
 import type {View} from 'vega';
-import {at_edge, axis_label, make_axis, place, scale_spec} from '../axis';
+import {at_edge, axis_label, make_axis, place, position, scale_spec} from '../axis';
 import type {Axis} from '../axis';
 import {Chart} from '../chart';
 import type {ChartSource} from '../chart';
@@ -23,7 +23,13 @@ import type {BlockView} from './block';
 interface Row {
   s: number;
   x: number;
-  y: number | null;
+  y: number;
+}
+
+// A whole line, as the outline that SVG knows.
+interface Outline {
+  s: number;
+  d: string;
 }
 
 // Above this number of single marks the picture is painted as pixels: so many elements would make the page slow.
@@ -119,12 +125,13 @@ class Lines implements ChartSource {
     this.y_axes = heights.map((height, panel) => this.make_y_axis(shown, panel, height));
     const data: Record<string, object[]> = {};
     const panels = heights.map((height, panel) => {
-      this.fill_panel(data, shown.filter((one) => one.panel === panel), panel);
+      this.fill_panel(data, shown.filter((one) => one.panel === panel), panel, inner, height);
       return this.panel_spec(data, panel, inner, height, panel === heights.length - 1);
     });
     const spec = {vconcat: panels, spacing: panel_gap, bounds: 'flush'};
     const marks = Object.entries(data).reduce((sum, [name, rows]) => sum + (/^(dots|zeros|cloud)/.test(name) ? rows.length : 0), 0);
-    return {spec, data, width: inner, height: inner_height(heights), margins, renderer: marks > most_svg_marks ? 'canvas' : 'svg'};
+    const paths = heights.flatMap((_, panel) => [`lines${panel}`, `steps${panel}`]);
+    return {spec, data, width: inner, height: inner_height(heights), margins, renderer: marks > most_svg_marks ? 'canvas' : 'svg', paths};
   }
 
   private make_x_axis(shown: Shown[], inner: number): Axis {
@@ -141,27 +148,26 @@ class Lines implements ChartSource {
     return make_axis([...values, ...rules], kind, Math.max(3, height / 34), 0.04);
   }
 
-  private fill_panel(data: Record<string, object[]>, own: Shown[], panel: number): void {
-    const lines: Row[] = [];
-    const steps: Row[] = [];
+  private fill_panel(data: Record<string, object[]>, own: Shown[], panel: number, width: number, height: number): void {
+    const lines: Outline[] = [];
+    const steps: Outline[] = [];
     const dots: Row[] = [];
     const zeros: Row[] = [];
     const cloud: Row[] = [];
     const y_axis = this.y_axes[panel];
     for (const {series, index} of own) {
       const {points} = series;
+      if (series.line !== false) (series.step ? steps : lines).push({s: index, d: this.outline(series, panel, width, height)});
       points.forEach(([x, y], i) => {
-        if (!is_number(x)) return;
-        const row = {s: index, x: place(this.x_axis, x), y: is_number(y) ? place(y_axis, y) : null};
-        if (series.line !== false) (series.step ? steps : lines).push(row);
-        if (row.y === null) return;
+        if (!is_number(x) || !is_number(y)) return;
+        const row = {s: index, x: place(this.x_axis, x), y: place(y_axis, y)};
         if (series.line === false) {
           cloud.push(row);
           return;
         }
         // A point between two gaps has no line; without a mark it would not be seen.
         const alone = !is_number(points[i - 1]?.[1]) && !is_number(points[i + 1]?.[1]);
-        if (at_edge(y_axis, y as number) || at_edge(this.x_axis, x)) zeros.push(row);
+        if (at_edge(y_axis, y) || at_edge(this.x_axis, x)) zeros.push(row);
         else if (this.block.points || alone) dots.push(row);
       });
     }
@@ -174,8 +180,24 @@ class Lines implements ChartSource {
     for (const name of Object.keys(data)) if (data[name].length === 0 && !name.startsWith('lines')) delete data[name];
   }
 
-  private has_gaps(): boolean {
-    return this.block.series.some((series) => series.points.some(([, y]) => !is_number(y)));
+  // Points without a value break the line. Steps go on at the old value to the next x.
+  private outline(series: LineSeries, panel: number, width: number, height: number): string {
+    const y_axis = this.y_axes[panel];
+    let before = '';
+    let drawn = '';
+    for (const [x, y] of series.points) {
+      if (!is_number(x)) continue;
+      if (!is_number(y)) {
+        before = '';
+        continue;
+      }
+      const at = position(this.x_axis, place(this.x_axis, x), width).toFixed(3);
+      const level = (height - position(y_axis, place(y_axis, y), height)).toFixed(3);
+      if (before && series.step) drawn += `L${at},${before}`;
+      drawn += `${before ? 'L' : 'M'}${at},${level}`;
+      before = level;
+    }
+    return drawn;
   }
 
   private panel_spec(data: Record<string, object[]>, panel: number, width: number, height: number, last: boolean): object {
@@ -197,20 +219,19 @@ class Lines implements ChartSource {
       scale: {domain: ids, range: this.block.series.map((series) => (series.dash ? [6, 4] : [1, 0]))},
     };
     const thin = ids.length > 40 ? 1.2 : 2;
-    // Looking for gaps costs a test of every point, which is felt with forty thousand of them.
-    const gaps = this.has_gaps() ? {} : {invalid: null};
-    const line = {x, y, color, strokeDash: dash, order: {value: null}};
-    const layer = (name: string, mark: object, encoding: object) => ({data: {name: `${name}${panel}`}, mark, encoding});
+    const outline = {type: 'point', filled: false, strokeWidth: thin, invalid: null};
+    const line = {x, y, color, strokeDash: dash};
+    const layer = (name: string, mark: object, encoding: object, id = `${name}${panel}`) => ({name: id, data: {name: `${name}${panel}`}, mark, encoding});
     const steps_only = this.block.series.every((series) => series.step || !series.band);
     const layers = [
       layer('bands', {type: 'area', opacity: 0.18, interpolate: steps_only ? 'step-after' : 'linear'}, {x, y, y2: {field: 'z'}, color, order: {value: null}}),
       layer('rules', {type: 'rule', strokeDash: [2, 3], strokeWidth: 1.5, color: rule}, {y}),
-      layer('lines', {type: 'line', strokeWidth: thin, strokeJoin: 'round', ...gaps}, line),
-      layer('steps', {type: 'line', strokeWidth: thin, interpolate: 'step-after', ...gaps}, line),
+      layer('lines', outline, line),
+      layer('steps', outline, line),
       layer('dots', {type: 'point', filled: true, size: 26, opacity: 1}, {x, y, color}),
       layer('zeros', {type: 'point', filled: false, fill: background, size: 34, strokeWidth: 1.6, opacity: 1}, {x, y, stroke: color}),
       layer('rules', {type: 'text', align: 'right', baseline: 'bottom', dy: -3, color: rule, fontSize: 11},
-        {x: {value: width}, y, text: {field: 't'}}),
+        {x: {value: width}, y, text: {field: 't'}}, `rule-texts${panel}`),
       layer('cloud', {type: 'point', filled: true, size: 14, opacity: 0.4}, {x, y, color}),
     ].filter(({data: {name}}) => name in data);
     return {width, height, title: panel_title(this.y_title(panel), width), layer: layers};
