@@ -102,7 +102,7 @@ asan: packages
 tsan: packages
 	@cmake --preset tsan --log-level=WARNING >/dev/null
 	@scripts/progress build build/tsan test_core test_recover test_net test_cli
-	@OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 scripts/progress test tsan -R 'Thread|Parallel|OperatorLaw|Sweep|Watch|Server|Http'
+	@OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 scripts/progress test tsan -R 'Thread|Parallel|Law|Team|Sweep|Watch|Server|Http'
 
 sanitize: asan tsan
 
