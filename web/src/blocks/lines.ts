@@ -274,7 +274,11 @@ export function draw_lines(block: LinesBlock, name: string): BlockView {
   const chart = new Chart(source, name);
   nearest = new Nearest(chart.plot);
   const legend = new Legend(source.hidden, () => chart.redraw());
-  const fill_legend = () => legend.set(source.entries().some((entry) => entry.name) ? source.entries() : []);
+  const fill_legend = () => {
+    const entries = source.entries();
+    // One line needs no name beside it.
+    legend.set(entries.length > 1 && entries.some((entry) => entry.name) ? entries : []);
+  };
   fill_legend();
   chart.extras.append(legend.element);
   chart.on_redraw = fill_legend;
