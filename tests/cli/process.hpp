@@ -78,7 +78,7 @@ class Process {
   std::string output() const { return file_text(out_); }
 
   Outcome wait() {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     constexpr std::chrono::minutes kLongest{10};
 #else
     constexpr std::chrono::minutes kLongest{1};
