@@ -19,127 +19,170 @@ struct Gather {
   double* partial;  // a warp's sum of squares, or its overlaps
 };
 
-// One warp a line, kGroup lanes an entry: a lane has kPieces chunks of 16 bytes of the line that is
-// gathered, at distances of kGroup chunks, so that a group reads whole sectors.
+// What the lanes of a warp do with one line after the other, kGroup lanes an entry: a lane has kPieces chunks of 16 bytes
+// of the line that is gathered, at distances of kGroup chunks, so that a group reads whole sectors.
 template <typename T, int kGroup, int kPieces, Mode kMode>
-__global__ void __launch_bounds__(kThreads) gather_kernel(Gather<T> g) {
-  constexpr int kAtOnce = kWarp / kGroup;
-  constexpr int kDeep = kPieces >= 4 ? 1 : 4 / kPieces;  // entries in flight for each group
-  constexpr int kSize = Chunk<T>::kSize;
-  constexpr bool kDots =
-      kMode == Mode::kProducts || kMode == Mode::kResidual || kMode == Mode::kNormal;
-  constexpr bool kSums =
-      kMode == Mode::kAdjoint || kMode == Mode::kResidual || kMode == Mode::kNormal;
-  const int lane = threadIdx.x % kWarp, group = lane / kGroup, part = lane % kGroup;
-  const int width = kMode == Mode::kNormal ? 2 * g.chunks : g.chunks;  // of what is gathered
-  const std::int64_t stride = static_cast<std::int64_t>(width) * kSize;
-  const std::int64_t warp =
-      (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / kWarp;
-  const std::int64_t warps = gridDim.x * static_cast<std::int64_t>(blockDim.x) / kWarp;
-  double squares = 0;
-  double overlap[kPieces][kSize] = {};
-  for (std::int64_t line = warp; line < g.side.lines; line += warps) {
+class GatheringWarp {
+ public:
+  __device__ __forceinline__ explicit GatheringWarp(const Gather<T>& g)
+      : g_(g), width_(kMode == Mode::kNormal ? 2 * g.chunks : g.chunks) {}
+
+  __device__ __forceinline__ void gather(std::int64_t line) {
     Chunk<T> mine[kPieces], sum[kPieces];
+    load_own(line, mine);
 #pragma unroll
-    for (int n = 0; n < kPieces; ++n) {
-      const int c = part + n * kGroup;
-      // <p_i, x_j> + <x_i, p_j>: the own pair the other way round.
-      const int from = kMode == Mode::kNormal ? (c < g.chunks ? c + g.chunks : c - g.chunks) : c;
-      mine[n] = c < width && kMode != Mode::kAdjoint ? load_chunk(g.own + line * stride, from)
-                                                     : zero_chunk<T>();
-      sum[n] = zero_chunk<T>();
-    }
-    const std::int64_t end = g.side.first[line + 1];
-    for (std::int64_t base = g.side.first[line]; base < end; base += kAtOnce * kDeep) {
+    for (int n = 0; n < kPieces; ++n) sum[n] = zero_chunk<T>();
+    const std::int64_t end = g_.side.first[line + 1];
+    for (std::int64_t base = g_.side.first[line]; base < end; base += kAtOnce * kDeep) {
       Chunk<T> theirs[kDeep][kPieces];
       T value[kDeep], weight[kDeep];
 #pragma unroll
-      for (int u = 0; u < kDeep; ++u) {
-        const std::int64_t s = base + u * kAtOnce + group;
-        const bool live = s < end;
-        const std::int64_t j = live ? g.side.other[s] : 0;
-        value[u] =
-            live && (kMode == Mode::kAdjoint || kMode == Mode::kResidual) ? g.value[s] : T(0);
-        weight[u] = live ? (g.weight ? g.weight[s] : T(1)) : T(0);
+      for (int u = 0; u < kDeep; ++u)
+        load(base + u * kAtOnce + group_, end, theirs[u], value[u], weight[u]);
 #pragma unroll
-        for (int n = 0; n < kPieces; ++n) {
-          const int c = part + n * kGroup;
-          theirs[u][n] = live && c < width ? load_chunk(g.other + j * stride, c) : zero_chunk<T>();
-        }
-      }
-#pragma unroll
-      for (int u = 0; u < kDeep; ++u) {
-        T factor = value[u];
-        if constexpr (kDots) {
-          T dot = 0;
-#pragma unroll
-          for (int n = 0; n < kPieces; ++n)
-#pragma unroll
-            for (int x = 0; x < kSize; ++x) dot += mine[n].x[x] * theirs[u][n].x[x];
-          dot = group_sum<kGroup>(dot);
-          if constexpr (kMode == Mode::kProducts) {
-            const std::int64_t s = base + u * kAtOnce + group;
-            if (part == 0 && s < end) g.out[s] = dot;
-          } else {
-            const T residual = dot - value[u];  // kNormal has value 0
-            factor = weight[u] * residual;
-            if (kMode == Mode::kResidual && part == 0)
-              squares += static_cast<double>(factor) * static_cast<double>(residual);
-          }
-        }
-        if constexpr (kSums) {
-#pragma unroll
-          for (int n = 0; n < kPieces; ++n)
-#pragma unroll
-            for (int x = 0; x < kSize; ++x) sum[n].x[x] += factor * theirs[u][n].x[x];
-        }
-        if constexpr (kMode == Mode::kOverlap) {
-#pragma unroll
-          for (int n = 0; n < kPieces; ++n)
-#pragma unroll
-            for (int x = 0; x < kSize; ++x) {
-              const double product = static_cast<double>(mine[n].x[x] * theirs[u][n].x[x]);
-              overlap[n][x] += product * product;
-            }
-        }
-      }
+      for (int u = 0; u < kDeep; ++u)
+        use(base + u * kAtOnce + group_, end, mine, theirs[u], value[u], weight[u], sum);
     }
-    if (kSums && g.out) {
+    if (kSums && g_.out) write_line(line, sum);
+  }
+
+  __device__ __forceinline__ void write_partial(std::int64_t warp) {
+    if (kMode == Mode::kResidual && g_.partial) {
+      squares_ = group_sum<kWarp>(squares_);
+      if (lane_ == 0) g_.partial[warp] = squares_;
+    }
+    if constexpr (kMode == Mode::kOverlap) {
 #pragma unroll
-      for (int n = 0; n < kPieces; ++n) {
+      for (int n = 0; n < kPieces; ++n)
 #pragma unroll
-        for (int x = 0; x < kSize; ++x)
-          for (int step = kGroup; step < kWarp; step *= 2)
-            sum[n].x[x] += __shfl_xor_sync(kAll, sum[n].x[x], step);
-        const int c = part + n * kGroup;
-        if (group == 0 && c < g.chunks) {
-          auto* const target = reinterpret_cast<Chunk<T>*>(
-                                   g.out + line * static_cast<std::int64_t>(g.chunks) * kSize) +
-                               c;
-          Chunk<T> result = g.add ? *target : zero_chunk<T>();
-#pragma unroll
-          for (int x = 0; x < kSize; ++x) result.x[x] += g.scale * sum[n].x[x];
-          *target = result;
+        for (int x = 0; x < kSize; ++x) {
+          overlap_[n][x] = sum_of_groups(overlap_[n][x]);
+          const int c = chunk(n);
+          if (group_ == 0 && c < g_.chunks)
+            g_.partial[warp * g_.chunks * kSize + c * kSize + x] = overlap_[n][x];
         }
-      }
     }
   }
-  if (kMode == Mode::kResidual && g.partial) {
-    squares = group_sum<kWarp>(squares);
-    if (lane == 0) g.partial[warp] = squares;
+
+ private:
+  static constexpr int kAtOnce = kWarp / kGroup;
+  static constexpr int kDeep = kPieces >= 4 ? 1 : 4 / kPieces;  // entries in flight for each group
+  static constexpr int kSize = Chunk<T>::kSize;
+  static constexpr bool kDots =
+      kMode == Mode::kProducts || kMode == Mode::kResidual || kMode == Mode::kNormal;
+  static constexpr bool kSums =
+      kMode == Mode::kAdjoint || kMode == Mode::kResidual || kMode == Mode::kNormal;
+
+  __device__ __forceinline__ int chunk(int piece) const { return part_ + piece * kGroup; }
+  __device__ __forceinline__ std::int64_t stride() const {
+    return static_cast<std::int64_t>(width_) * kSize;
   }
-  if constexpr (kMode == Mode::kOverlap) {
+
+  __device__ __forceinline__ void load_own(std::int64_t line, Chunk<T> (&mine)[kPieces]) const {
+#pragma unroll
+    for (int n = 0; n < kPieces; ++n) {
+      const int c = chunk(n);
+      // <p_i, x_j> + <x_i, p_j>: the own pair the other way round.
+      const int from = kMode == Mode::kNormal ? (c < g_.chunks ? c + g_.chunks : c - g_.chunks) : c;
+      mine[n] = c < width_ && kMode != Mode::kAdjoint ? load_chunk(g_.own + line * stride(), from)
+                                                      : zero_chunk<T>();
+    }
+  }
+
+  // Entry s, or zeros beyond the end of the line.
+  __device__ __forceinline__ void load(std::int64_t s, std::int64_t end,
+                                       Chunk<T> (&theirs)[kPieces], T& value, T& weight) const {
+    const bool live = s < end;
+    const std::int64_t j = live ? g_.side.other[s] : 0;
+    value = live && (kMode == Mode::kAdjoint || kMode == Mode::kResidual) ? g_.value[s] : T(0);
+    weight = live ? (g_.weight ? g_.weight[s] : T(1)) : T(0);
+#pragma unroll
+    for (int n = 0; n < kPieces; ++n)
+      theirs[n] = live && chunk(n) < width_ ? load_chunk(g_.other + j * stride(), chunk(n))
+                                            : zero_chunk<T>();
+  }
+
+  __device__ __forceinline__ void use(std::int64_t s, std::int64_t end,
+                                      const Chunk<T> (&mine)[kPieces],
+                                      const Chunk<T> (&theirs)[kPieces], T value, T weight,
+                                      Chunk<T> (&sum)[kPieces]) {
+    const T factor = kDots ? factor_of(s, end, dot(mine, theirs), value, weight) : value;
 #pragma unroll
     for (int n = 0; n < kPieces; ++n)
 #pragma unroll
       for (int x = 0; x < kSize; ++x) {
-        for (int step = kGroup; step < kWarp; step *= 2)
-          overlap[n][x] += __shfl_xor_sync(kAll, overlap[n][x], step);
-        const int c = part + n * kGroup;
-        if (group == 0 && c < g.chunks)
-          g.partial[warp * g.chunks * kSize + c * kSize + x] = overlap[n][x];
+        if constexpr (kSums) sum[n].x[x] += factor * theirs[n].x[x];
+        if constexpr (kMode == Mode::kOverlap) {
+          const double product = static_cast<double>(mine[n].x[x] * theirs[n].x[x]);
+          overlap_[n][x] += product * product;
+        }
       }
   }
+
+  static __device__ __forceinline__ T dot(const Chunk<T> (&a)[kPieces],
+                                          const Chunk<T> (&b)[kPieces]) {
+    T sum = 0;
+#pragma unroll
+    for (int n = 0; n < kPieces; ++n)
+#pragma unroll
+      for (int x = 0; x < kSize; ++x) sum += a[n].x[x] * b[n].x[x];
+    return group_sum<kGroup>(sum);
+  }
+
+  // By which the gathered line enters the sum.
+  __device__ __forceinline__ T factor_of(std::int64_t s, std::int64_t end, T dot, T value,
+                                         T weight) {
+    if (kMode == Mode::kProducts) {
+      if (part_ == 0 && s < end) g_.out[s] = dot;
+      return 0;
+    }
+    const T residual = dot - value;  // kNormal has value 0
+    const T factor = weight * residual;
+    if (kMode == Mode::kResidual && part_ == 0)
+      squares_ += static_cast<double>(factor) * static_cast<double>(residual);
+    return factor;
+  }
+
+  template <typename Number>
+  static __device__ __forceinline__ Number sum_of_groups(Number value) {
+#pragma unroll
+    for (int step = kGroup; step < kWarp; step *= 2) value += __shfl_xor_sync(kAll, value, step);
+    return value;
+  }
+
+  __device__ __forceinline__ void write_line(std::int64_t line, Chunk<T> (&sum)[kPieces]) const {
+    auto* const target = reinterpret_cast<Chunk<T>*>(
+        g_.out + line * static_cast<std::int64_t>(g_.chunks) * kSize);
+#pragma unroll
+    for (int n = 0; n < kPieces; ++n) {
+#pragma unroll
+      for (int x = 0; x < kSize; ++x) sum[n].x[x] = sum_of_groups(sum[n].x[x]);
+      const int c = chunk(n);
+      if (group_ != 0 || c >= g_.chunks) continue;
+      Chunk<T> result = g_.add ? target[c] : zero_chunk<T>();
+#pragma unroll
+      for (int x = 0; x < kSize; ++x) result.x[x] += g_.scale * sum[n].x[x];
+      target[c] = result;
+    }
+  }
+
+  const Gather<T>& g_;
+  const int width_;  // of what is gathered, in chunks
+  const int lane_ = static_cast<int>(threadIdx.x % kWarp), group_ = lane_ / kGroup,
+            part_ = lane_ % kGroup;
+  double squares_ = 0;
+  double overlap_[kPieces][kSize] = {};
+};
+
+// One warp a line.
+template <typename T, int kGroup, int kPieces, Mode kMode>
+__global__ void __launch_bounds__(kThreads) gather_kernel(const __grid_constant__ Gather<T> g) {
+  const std::int64_t warp =
+      (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / kWarp;
+  const std::int64_t warps = gridDim.x * static_cast<std::int64_t>(blockDim.x) / kWarp;
+  GatheringWarp<T, kGroup, kPieces, kMode> lanes(g);
+  for (std::int64_t line = warp; line < g.side.lines; line += warps) lanes.gather(line);
+  lanes.write_partial(warp);
 }
 
 template <typename T, Mode kMode>
