@@ -50,7 +50,7 @@ ExitCode run_in_processes(
     terminal.end();
     if (processes->speaks())
       std::fputs(
-          ("udv: " + std::string(error.what()) + "; --resume goes on from the last checkpoint\n")
+          ("udv: " + std::string(error.what()) + "; --resume continues from the last checkpoint\n")
               .c_str(),
           stderr);
     leave(kBadInput);

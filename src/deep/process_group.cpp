@@ -59,8 +59,8 @@ Store open_store(const ProcessPlace& place, const Milliseconds& timeout) {
     return c10::make_intrusive<c10d::PrefixStore>(
         "udv/" + place.attempt, c10::make_intrusive<c10d::TCPStore>(place.address, options));
   } catch (const std::exception& error) {
-    throw IoError(message(name_of(place), ": no meeting at ", place.address, ":", place.port, ": ",
-                          first_line_of(error)));
+    throw IoError(message(name_of(place), ": no connection to ", place.address, ":", place.port,
+                          ": ", first_line_of(error)));
   }
 }
 

@@ -97,8 +97,7 @@ ExportResult export_model(const ExportInput& input, const ExportOptions& options
   if (net::adapter_kind(input.model) != net::AdapterKind::kNone || options.format == "peft")
     return export_adapter(input, options, session);
   require<IoError>(!script || write_script,
-                   "export: TorchScript needs the LibTorch component, which this program was built "
-                   "without (make deep); onnx and safetensors do not");
+                   "export: TorchScript needs the LibTorch component; onnx and safetensors do not");
   const fs::path path = model_path(input.model);
   const Model model = net::read_model<float>(path);
   return write_run(

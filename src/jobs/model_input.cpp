@@ -2,6 +2,7 @@
 #include "udv/jobs/model_input.hpp"
 
 #include "core/require.hpp"
+#include "jobs/run_files.hpp"
 
 namespace udv::jobs {
 
@@ -22,8 +23,7 @@ void require_other_folder(const Session& session, const std::string& model) {
   const fs::path out = session.options().out, file = model_path(model);
   const fs::path home = file.has_parent_path() ? file.parent_path() : fs::path(".");
   std::error_code unknown;  // where a folder is not there, nothing is replaced
-  const bool replaced =
-      fs::exists(home / "run.json", unknown) && fs::equivalent(out, home, unknown);
+  const bool replaced = fs::exists(home / kRunFile, unknown) && fs::equivalent(out, home, unknown);
   require<IoError>(!replaced, out.string(),
                    ": the run that the model belongs to found, another folder for the results "
                    "expected");

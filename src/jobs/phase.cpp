@@ -188,16 +188,16 @@ PhaseOptions phase_options(const PhaseJobOptions& options) {
   return phase;
 }
 
-// Copies of x that one diffraction pattern cannot tell from it.
+// Copies of x that one diffraction pattern cannot distinguish from it.
 template <typename Scalar>
 void warn_about_copies(Run& run, const PhaseRetrieval<Scalar>& found) {
   if (found.inversion_fits)
-    run.warn("one pattern does not tell x from its inverted copy conj(x(-r)): x may be either");
+    run.warn("one pattern cannot distinguish x from its inverted copy conj(x(-r))");
   if (found.shifts_that_fit > 0)
     run.warn(
-        fmt::format("one pattern does not tell where x lies: {} moved cop{} of it lie within "
-                    "the support, too",
-                    found.shifts_that_fit, found.shifts_that_fit == 1 ? "y" : "ies"));
+        fmt::format("one pattern does not determine the position of x: {} shifted cop{} also "
+                    "within the support",
+                    found.shifts_that_fit, found.shifts_that_fit == 1 ? "y lies" : "ies lie"));
 }
 
 template <typename Scalar>
@@ -218,8 +218,9 @@ void warn_about_dark(Run& run, const IntensityOperator<Scalar>& op) {
   const auto light = op.diagonal(Reals<Scalar>::Ones(op.num_measurements()));
   const Index dark = (light.array() == 0).count();
   if (dark > 0)
-    run.warn(fmt::format("{} of {} entries of x are in no measurement: they stay unknown, and zero",
-                         dark, op.rows()));
+    run.warn(
+        fmt::format("{} of {} entries of x are in no measurement: they are unknown and set to zero",
+                    dark, op.rows()));
 }
 
 template <typename Scalar>
@@ -251,7 +252,7 @@ void write_open_entries(Run& run, const IntensityOperator<Scalar>& op,
   }
 }
 
-// One pattern does not tell x from moved and inverted copies of it.
+// One pattern cannot distinguish x from shifted and inverted copies of it.
 template <typename Scalar>
 double error_of(const IntensityOperator<Scalar>& op, const Vector<Scalar>& x,
                 const Vector<Scalar>& truth) {
@@ -335,9 +336,9 @@ PhaseAnswer<Complex> phase_of_pattern(const PhaseInput& input, PhaseJobOptions o
 void check_inputs(const PhaseInput& input) {
   const bool both = !input.measurements.empty() && !input.values.empty();
   const bool none = input.measurements.empty() && input.values.empty();
-  if (input.fourier.empty() && !both) throw OptionError("", "A and b are required, or --fourier");
+  if (input.fourier.empty() && !both) throw OptionError("", "A and b are required, or fourier");
   if (!input.fourier.empty() && !none)
-    throw OptionError("fourier", "stands for A and b: neither is expected beside it");
+    throw OptionError("fourier", "replaces A and b; give one or the other");
 }
 
 }  // namespace

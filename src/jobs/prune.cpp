@@ -33,7 +33,7 @@ double share_of(std::string text) {
 void describe_budget(OptionTable& table, PruneOptions& options) {
   net::PruneBudget& budget = options.budget;
   table.group("Budget");
-  table.add("rank", budget.rank, "Neurons to keep; rank at most of every block of an adapter")
+  table.add("rank", budget.rank, "Neurons to keep; largest rank of a block of an adapter")
       .between(1, kMost)
       .default_is("");
   table
@@ -41,10 +41,12 @@ void describe_budget(OptionTable& table, PruneOptions& options) {
            "Share of the energy of UD, or of every block of an adapter, to keep")
       .share()
       .default_is("0.99 for adapters and tensors");
-  table.add("ratio", options.ratio, "Parameters after / before at most").share().default_is("");
+  table.add("ratio", options.ratio, "Largest ratio of parameters after / before")
+      .share()
+      .default_is("");
   table
       .add("max-loss", options.max_loss,
-           "Adapters and tensors: predicted increase of the loss at most, with --calibrate")
+           "Adapters and tensors: largest predicted increase of the loss; needs calibrate")
       .positive()
       .default_is("");
   table.add("max-params", budget.max_parameters, "Parameters at most")
@@ -122,7 +124,9 @@ PruneOptions with_one_budget(PruneOptions options, bool calibrated) {
   if (count > 1 || wants_network(options))
     throw OptionError("rank", "one of rank, energy, ratio and max-loss alone expected");
   if (options.max_loss > 0 && !calibrated)
-    throw OptionError("max-loss", "needs calibrate: inputs and gradients tell what the loss does");
+    throw OptionError(
+        "max-loss",
+        "needs calibrate: the increase of the loss is computed from inputs and gradients");
   if (count == 0) options.budget.energy = kDefaultEnergy;
   return options;
 }
@@ -139,10 +143,9 @@ net::Calibration calibration_of(const PruneInput& input) {
   if (input.calibrate.empty()) return {};
   if (net::is_calibration_file(input.calibrate)) return net::read_calibration(input.calibrate);
   if (!input.measure)
-    throw OptionError("calibrate",
-                      "'" + input.calibrate +
-                          "' found, a safetensors file expected; texts need the LibTorch component "
-                          "(`make deep`)");
+    throw OptionError(
+        "calibrate", "'" + input.calibrate +
+                         "' found, a safetensors file expected; texts need the LibTorch component");
   return input.measure(input.model, input.calibrate);
 }
 
@@ -215,7 +218,9 @@ void describe(OptionTable& table, PruneInput& input) {
            "Data of the training: its validation part decides, never the test part")
       .called("DATA");
   table.add("targets", input.targets, "File with the targets of a .npy or IDX file").called("FILE");
-  table.add("compare", input.compare, "Another model (UV, say) whose curve stands beside")
+  table
+      .add("compare", input.compare,
+           "Another model, such as UV, whose curve is drawn in the same chart")
       .called("MODEL");
   table
       .add("calibrate", input.calibrate,
@@ -229,18 +234,19 @@ void describe(OptionTable& table, PruneOptions& options) {
   table.group("Pruning");
   table
       .add("finetune", options.finetune.epochs,
-           "Epochs of training after pruning; with max-drop, which holds after it, the fewest "
-           "neurons are searched; auto: 5 to 100 for max-drop and ReLU, else 0")
+           "Epochs of training after pruning; max-drop then applies to the quality after this "
+           "training; auto: 5 to 100 for max-drop and ReLU, else 0")
       .between(0, kMost)
       .word("auto", -1);
   table.add("lr", options.finetune.learning_rate, "Learning rate of this training").positive();
   table.add("optimizer", options.finetune.optimizer, "Optimizer of this training");
   table.add("curve", options.curve, "Show quality against neurons kept");
   table.add("baseline", options.baseline,
-            "Train a network of the small size from scratch, and show it beside");
-  table.add("layered", options.layered, "Keep the layers, also where one would be smaller");
+            "Also train a network of the small size from scratch, for comparison");
+  table.add("layered", options.layered,
+            "Keep the layers, even if one dense layer would be smaller");
   table.add("compact", options.compact,
-            "PEFT adapters: the own rank of every block, not padded with zeros");
+            "PEFT adapters: every block keeps its own rank, without padding by zeros");
   table
       .add("tensors", options.tensors,
            "Matrices of any safetensors file, by name (* for any text): W becomes W.up W.down")

@@ -79,18 +79,18 @@ void describe(OptionTable& table, PtychographyJobOptions& o) {
             if (*tile > 0) return std::to_string(*tile);
             return std::string(*tile == 0 ? "auto" : "off");
           },
-          "Cut large images into tiles of about so many pixels a side; auto: above 192 pixels")
+          "Cut large images into tiles of about this many pixels a side; auto: above 192 pixels")
       .called("auto|off|PIXELS");
   table.add("snapshots", o.snapshots, "Iterations to draw, as 0,10,100 (gradient method)")
       .keeps_numbers();
   describe(table, o.method);
-  // Images have noise of another kind than entries.
+  // The shared option is about entries; images have another kind of noise.
   table.remove({"noise-model"});
   table.add("noise-model", o.noise,
             {{"auto", PhotonNoise::kAuto},
              {"gaussian", PhotonNoise::kGaussian},
              {"poisson", PhotonNoise::kPoisson}},
-            "Noise: as the images show it, equal in all amplitudes, or that of counts of photons");
+            "Noise: found from the images, equal in all amplitudes, or that of photon counts");
 }
 
 }  // namespace udv::jobs

@@ -408,7 +408,7 @@ void describe(OptionTable& table, SweepInput& input) {
   table
       .add("part", input.part,
            "Train the I-th of N parts alone, in part-I-of-N of the folder; what all parts there "
-           "have finished is put together by each of them at its end")
+           "have finished is combined when a part ends")
       .called("I/N")
       .keeps_numbers();
   table

@@ -376,7 +376,8 @@ std::optional<ColumnCoding> code_column(const io::TextTable& table, Index column
   if (facts.kind == ColumnKind::kCategory) fit_categories(table, column, training, options, coding);
   if (facts.kind == ColumnKind::kDate) fit_date(table, column, training, coding);
   if (coding.features() == 0) {
-    notes.push_back(message("column ", io::quoted(coding.column), " says nothing: left out"));
+    notes.push_back(
+        message("column ", io::quoted(coding.column), " has no usable values: left out"));
     return std::nullopt;
   }
   return coding;

@@ -71,10 +71,9 @@ void add_bias(OptionTable& table, std::optional<Bias>& bias) {
     return kWords[(*at)->kind];
   };
   table
-      .add_custom(
-          "bias", set, get,
-          "Biases: a constant feature beside the others, one in every dense layer, or none; "
-          "auto: constant")
+      .add_custom("bias", set, get,
+                  "Biases: an additional constant feature, one in every dense layer, or none; "
+                  "auto: constant")
       .one_of({"auto", "constant", "all", "none"})
       .when_bare("all");
 }

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/require.hpp"
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "net/calendar.hpp"
 #include "net/column_reading.hpp"
 #include "udv/net/preprocessing.hpp"

@@ -77,7 +77,9 @@ void describe_noise(OptionTable& table, RecoverOptions& o) {
           [at] { return range_text(*at); }, "Predictions stay between these values")
       .called("LOW,HIGH")
       .default_is("none");
-  table.add("robust", o.robust, "auto: entries that are gross errors are left out; off: named only")
+  table
+      .add("robust", o.robust,
+           "auto: entries that are gross errors are left out; off: they are only listed")
       .as_switch_word({"auto", "off"});
   table.add("holdout", o.holdout, "Share of the data to hold out: it chooses the rank")
       .between(1e-9, 0.999999)
@@ -108,7 +110,7 @@ void describe(OptionTable& table, RecoverOptions& o) {
              {"rows", Centering::kRows},
              {"cols", Centering::kCols},
              {"both", Centering::kBoth}},
-            "Offsets beside the low-rank part, for entries of rectangular matrices");
+            "Offsets added to the low-rank part, for entries of rectangular matrices");
   RecoverOptions* const at = &o;
   table
       .add_custom(

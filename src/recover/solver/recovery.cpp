@@ -68,7 +68,7 @@ std::string rank_zero_verdict(const RecoveryFacts& r) {
 std::string fit_verdict(const RecoveryFacts& r) {
   const std::string open = open_text(r);
   if (r.intensities && !r.exact && r.determinacy.tolerance <= 0)
-    return "fits the data up to noise; what they leave open was not examined";
+    return "fits the data up to noise; uniqueness was not checked";
   if (!r.exact && r.determinacy.tolerance <= 0) return counted_verdict(r.undetermined);
   if (r.certified()) return fmt::format("certified: the only {} that fits the data", answer(r));
   if (!r.exact)
