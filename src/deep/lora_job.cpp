@@ -159,7 +159,7 @@ LoraJobResult train_all(LoraInput input, deep::TextModel& model,
                         LoraJobOptions options, Session& session) {
   options.training.seed = session.seed();
   const std::shared_ptr<deep::Processes>& processes = model.model.processes();
-  together(processes, [&] { check_trainings(model.model, options); });
+  run_on_all(processes, [&] { check_trainings(model.model, options); });
   LoraJobResult result;
   result.folder = session.options().out;
   result.config = model.model.config();
@@ -280,12 +280,12 @@ void export_base(const LoraJobOptions& options, const deep::TextModel& model) {
 
 LoraJobResult lora(const LoraInput& input, const LoraJobOptions& options, Session& session) {
   const std::shared_ptr<deep::Processes>& processes = input.model.placement.processes;
-  const bool first = !processes || processes->first();
+  const bool first = !processes || processes->is_first();
   check_same_settings(input, options);
   SharedSession shared(session, processes);
   std::optional<deep::TextModel> model;
   std::vector<text::Token> train, eval;
-  together(processes, [&] {
+  run_on_all(processes, [&] {
     check_input(input, options);
     check_options(options);
     model.emplace(read_text_model(input.model));

@@ -77,13 +77,13 @@ Config without_unset_budgets(Config config, const PruneOptions& options) {
   return config;
 }
 
-/// What run.json records and what decides the numbers.
-struct Described {
+/// The configuration for run.json, and the fingerprint of the settings that decide the numbers.
+struct ConfigAndFingerprint {
   Config config;
   std::string settings;
 };
 
-Described described(PruneInput input, PruneOptions options) {
+ConfigAndFingerprint config_and_fingerprint(PruneInput input, PruneOptions options) {
   OptionTable table;
   describe(table, input);
   describe(table, options);
@@ -168,7 +168,7 @@ PruneResult prune_any_tensors(const PruneInput& input, const PruneOptions& given
   auto pruned = net::prune_tensors(model_path(input.model),
                                    {options.tensors, options.budget.rank, options.budget.energy,
                                     options.ratio, options.max_loss, calibration_of(input)});
-  auto [config, settings] = described(input, options);
+  auto [config, settings] = config_and_fingerprint(input, options);
   Run run(session, "prune", std::move(config), settings);
   result.folder = run.path();
   if (run.has_folder()) {
@@ -201,7 +201,7 @@ PruneResult prune_network_file(const PruneInput& input, const PruneOptions& opti
   if (!input.compare.empty() && parts)
     what.compared = net::read_model<float>(model_path(input.compare));
   prune_blocks(input, options.budget.energy, what);
-  auto [config, settings] = described(input, options);
+  auto [config, settings] = config_and_fingerprint(input, options);
   return prune_model(std::move(what), with_parameters(options, model), std::move(config), settings,
                      session);
 }
@@ -260,7 +260,7 @@ PruneResult prune(const PruneInput& input, const PruneOptions& options, Session&
   if (kind == net::AdapterKind::kNone) return prune_network_file(input, options, session);
   const PruneOptions used =
       checked_adapter_options(options, kind, !input.data.empty(), !input.calibrate.empty());
-  auto [config, settings] = described(input, used);
+  auto [config, settings] = config_and_fingerprint(input, used);
   return prune_adapter({input.model, net::read_adapter(input.model), kind, calibration_of(input)},
                        used, std::move(config), settings, session);
 }
@@ -269,7 +269,7 @@ PruneResult prune(const net::Model<float>& model,
                   const std::optional<net::PruneParts<float>>& parts, const PruneOptions& options,
                   Session& session) {
   check_network_options(options, parts.has_value());
-  auto [config, settings] = described({}, options);
+  auto [config, settings] = config_and_fingerprint({}, options);
   return prune_model({"prune", model, parts, {}, "", {}, {}}, with_parameters(options, model),
                      std::move(config), settings, session);
 }
@@ -277,7 +277,7 @@ PruneResult prune(const net::Model<float>& model,
 PruneResult prune(const net::Adapter& adapter, const PruneOptions& options, Session& session) {
   const auto kind = net::AdapterKind::kNative;
   const PruneOptions used = checked_adapter_options(options, kind, false, false);
-  auto [config, settings] = described({}, used);
+  auto [config, settings] = config_and_fingerprint({}, used);
   return prune_adapter({"prune", adapter, kind, {}}, used, std::move(config), settings, session);
 }
 

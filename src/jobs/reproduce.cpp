@@ -85,8 +85,8 @@ std::vector<Experiment> parse(const std::vector<Source>& sources, const Reproduc
                               const fs::path& out) {
   std::vector<Experiment> experiments;
   for (const Source& source : sources) {
-    const ExperimentPlace place{data_folder(options), (out / source.name).string(), options.quick};
-    experiments.push_back(parse_experiment(source.name, source.path, source.text, place));
+    const ExperimentPaths paths{data_folder(options), (out / source.name).string(), options.quick};
+    experiments.push_back(parse_experiment(source.name, source.path, source.text, paths));
   }
   return experiments;
 }

@@ -20,8 +20,8 @@ std::vector<Index> all_rows(Index count) {
 }
 
 template <typename Real>
-Affine array_scaling(const std::string& wanted, const ArrayData<Real>& arrays,
-                     const RowMatrix<Real>& X) {
+ColumnTransform array_scaling(const std::string& wanted, const ArrayData<Real>& arrays,
+                              const RowMatrix<Real>& X) {
   const Index d = X.cols();
   if (wanted == "auto" && arrays.is_image)
     return {Vector<double>::Zero(d), Vector<double>::Constant(d, kPixelFactor), {}};
