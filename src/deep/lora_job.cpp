@@ -221,7 +221,8 @@ void describe(OptionTable& table, LoraInput& input) {
   describe_processes(table, input.model.placement);
   table.group("Texts");
   table.add("train", input.train, "Text to learn from").called("FILE");
-  table.add("eval", input.eval, "Text to test on; alone, it measures the model").called("FILE");
+  table.add("eval", input.eval, "Text to test on; without train it measures the model")
+      .called("FILE");
 }
 
 void describe(OptionTable& table, LoraJobOptions& options) {
@@ -242,8 +243,8 @@ void describe(OptionTable& table, LoraJobOptions& options) {
   table.group("Pruning and export");
   table
       .add("calibrate", options.calibrate,
-           "Sequences of the text that inputs and gradients of the layers are measured with, for "
-           "pruning by what it does to the loss; none: by energy alone")
+           "Sequences of the text for measuring inputs and gradients of the layers, so that "
+           "pruning uses the predicted loss; none: only the energy")
       .between(1, kMost)
       .word("none", 0);
   table.add("energy", options.energy, "Share of its energy that every exported block keeps")
@@ -254,7 +255,9 @@ void describe(OptionTable& table, LoraJobOptions& options) {
            "Export the adapter as a PEFT folder, or the model with the adapter merged into it")
       .one_of({"peft", "merged"})
       .keeps_numbers();
-  table.add("compact", options.compact, "PEFT with the own rank of every block instead of zeros")
+  table
+      .add("compact", options.compact,
+           "PEFT: every block keeps its own rank, without padding by zeros")
       .keeps_numbers();
   table.add("export-base", options.export_base, "Write the model itself in Hugging Face's layout")
       .called("FOLDER")

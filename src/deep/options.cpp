@@ -32,7 +32,8 @@ void describe_backbone(OptionTable& table, FinetuneOptions& o) {
   table.add("clip", o.clip, "Largest norm of the gradient of the backbone")
       .positive()
       .default_is("none");
-  table.add("fuse", o.fuse, "Let TorchScript rewrite the backbone: faster, other last digits");
+  table.add("fuse", o.fuse,
+            "Let TorchScript rewrite the backbone: faster, with different last digits");
 }
 
 // Those of net, without steps that need balls.

@@ -21,8 +21,8 @@ void describe(OptionTable& table, CompleteInput& input) {
       .keeps_numbers();
   table
       .add("from", input.from,
-           "Continue this completion with more data: FILE is added to the files that it was made "
-           "of, later values replace earlier ones, and its factors are the start")
+           "Continue this completion with more data: FILE is added to its files, later values "
+           "replace earlier ones, and the solve starts from its factors")
       .called("RUN");
   table.add("predict", input.predict, "Pairs row,column to predict (predictions.csv)")
       .called("FILE")

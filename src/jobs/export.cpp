@@ -81,7 +81,8 @@ void describe(OptionTable& table, ExportOptions& options) {
   table.group("Export");
   table.add("to", options.format, "Format; adapters go to safetensors or peft")
       .one_of({"safetensors", "onnx", "torchscript", "csv", "peft"});
-  table.add("compact", options.compact, "PEFT: the own rank of every block, not padded with zeros");
+  table.add("compact", options.compact,
+            "PEFT: every block keeps its own rank, without padding by zeros");
   table.add("bare", options.bare,
             "ONNX: one input of features that are numbers, instead of the columns of the table");
 }

@@ -12,7 +12,7 @@ void describe(OptionTable& table, ModelInput& input) {
   table.add("model", input.model, "model.safetensors, or the folder of a run")
       .is_input()
       .called("MODEL");
-  table.add("data", input.data, "Data of the kind that the model was trained on")
+  table.add("data", input.data, "Data of the same kind as those that the model was trained on")
       .is_input()
       .called("DATA");
   table.add("targets", input.targets, "File with the targets of a .npy or IDX file").called("FILE");

@@ -354,8 +354,8 @@ void describe(OptionTable& table, PhaseInput& input) {
       .called("FILE");
   table
       .add("support", input.support,
-           "Where x may differ from zero (nonzero values), as .npy in the shape of x; for fourier "
-           "the first half of the rows and columns unless given")
+           "Mask of the entries that may be nonzero, as .npy in the shape of x; default for "
+           "fourier: the first half of the rows and columns")
       .called("FILE");
   table.add("truth", input.truth, "The true x as .npy: its error is reported")
       .called("FILE")
@@ -365,7 +365,7 @@ void describe(OptionTable& table, PhaseInput& input) {
 void describe(OptionTable& table, PhaseJobOptions& o) {
   table.add("map", o.map, {{"rows", PhaseMap::kRows}, {"masks", PhaseMap::kMasks}},
             "What A holds: rows a_i, or masks m_l with b = |fft2(m_l x)|^2");
-  table.add("restarts", o.restarts, "Random starts at most").between(1, 1000);
+  table.add("restarts", o.restarts, "Largest number of random starts").between(1, 1000);
   table.add("nonnegative", o.nonnegative, "x is real, and no entry is negative");
   table.add("sparse", o.sparse, "Many entries of x are zero; which ones need not be known");
   describe(table, o.method);

@@ -49,10 +49,10 @@ void describe_budget(OptionTable& table, PruneOptions& options) {
            "Adapters and tensors: largest predicted increase of the loss; needs calibrate")
       .positive()
       .default_is("");
-  table.add("max-params", budget.max_parameters, "Parameters at most")
+  table.add("max-params", budget.max_parameters, "Largest number of parameters")
       .between(1, kMost)
       .default_is("");
-  table.add("max-bytes", budget.max_bytes, "Bytes of the file at most")
+  table.add("max-bytes", budget.max_bytes, "Largest size of the file in bytes")
       .between(1, kMost)
       .default_is("");
   table
@@ -61,7 +61,7 @@ void describe_budget(OptionTable& table, PruneOptions& options) {
           [&budget]() -> Setting {
             return budget.max_drop ? Setting(*budget.max_drop) : Setting(std::string());
           },
-          "Relative loss of quality at most, such as 0.5%: of the accuracy, or of the mean squared "
+          "Largest relative loss of quality, such as 0.5%: of the accuracy, or of the mean squared "
           "error in the units of the target")
       .called("SHARE");
 }
@@ -215,7 +215,7 @@ void describe(OptionTable& table, PruneInput& input) {
   table.group("Data");
   table
       .add("data", input.data,
-           "Data of the training: its validation part decides, never the test part")
+           "Data of the training: the validation part decides, the test part is only evaluated")
       .called("DATA");
   table.add("targets", input.targets, "File with the targets of a .npy or IDX file").called("FILE");
   table
@@ -225,7 +225,7 @@ void describe(OptionTable& table, PruneInput& input) {
   table
       .add("calibrate", input.calibrate,
            "Inputs and gradients of layers (safetensors), or a text for the adapter of a language "
-           "model: adapters and tensors are cut by what they do to the loss")
+           "model: adapters and tensors are cut by their predicted effect on the loss")
       .called("FILE");
 }
 

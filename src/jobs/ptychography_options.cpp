@@ -41,9 +41,11 @@ void describe(OptionTable& table, PtychographyInput& input) {
   table.add("setup", input.setup, "TOML file with optics, LEDs and data")
       .called("FILE")
       .keeps_numbers();
-  table.add("guess", input.guess, "Write a setup file from what the data file says, and stop")
+  table
+      .add("guess", input.guess,
+           "Write a setup file from the information in the data file, and stop")
       .keeps_numbers();
-  table.add("mask", input.mask, "Pixels not to use, where a picture or array is not 0")
+  table.add("mask", input.mask, "Picture or array that is not 0 at the pixels to leave out")
       .called("FILE");
 }
 

@@ -250,7 +250,7 @@ void describe(OptionTable& table, ReproduceInput& input) {
 void describe(OptionTable& table, ReproduceOptions& options) {
   table.group("Experiments");
   table.add("quick", options.quick, "Use smaller sizes: all experiments in ten minutes");
-  table.add("fresh", options.fresh, "Run again what is finished");
+  table.add("fresh", options.fresh, "Repeat finished runs");
   table.add("data", options.data, "Folder with the data sets")
       .called("FOLDER")
       .default_is("$UDV_DATA");

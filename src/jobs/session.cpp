@@ -53,8 +53,8 @@ void describe(OptionTable& table, RunOptions& options) {
       .keeps_numbers();
   table
       .add("force", options.force,
-           "Write to a folder that holds something: replace the run in it, or start again instead "
-           "of resuming; files that are not of a run stay")
+           "Allow a folder that is not empty: replace the run in it, or start again instead of "
+           "resuming; other files are kept")
       .keeps_numbers();
   table.add("time-limit", options.time_limit, "Stop after this time and keep the best")
       .positive()

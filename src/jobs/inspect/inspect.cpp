@@ -135,7 +135,7 @@ void describe(OptionTable& table, InspectInput& input) {
 }
 
 void describe(OptionTable& table, InspectOptions& options) {
-  table.add("svd", options.svd, "Compute singular values also where there are many numbers");
+  table.add("svd", options.svd, "Compute singular values of large arrays as well");
   table.add("energy", options.energy, "Share of the energy that an SVD keeps").share();
 }
 
