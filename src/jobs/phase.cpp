@@ -240,7 +240,7 @@ void write_open_entries(Run& run, const IntensityOperator<Scalar>& op,
   for (Index i = 0; i < moved.size(); ++i)
     if (moved(i) > open.tolerance) which.push_back(i);
   run.warn(
-      fmt::format("{} of {} entries of x can move without any measurement changing: "
+      fmt::format("{} of {} entries of x can change without changing any measurement: "
                   "undetermined.npy says how far",
                   which.size(), moved.size()));
   if constexpr (kIsComplex<Scalar>) {

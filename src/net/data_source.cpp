@@ -89,7 +89,7 @@ void note_rare_classes(PreparedData<Real>& data) {
   data.notes.push_back(message(rare == 1 ? "1 class has" : message(rare, " classes have"),
                                " fewer than two rows in the training part, such as ",
                                io::quoted(names.empty() ? std::to_string(label) : names[label]),
-                               ": not to be learned"));
+                               ": too few to learn"));
 }
 
 }  // namespace

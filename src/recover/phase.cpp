@@ -175,7 +175,7 @@ class PhaseSolver {
     saver_.end_part();
   }
 
-  // The best answer so far, or a copy of it that is moved or inverted.
+  // The best answer so far, or a copy of it that is shifted or inverted.
   bool is_best(const Vector<Scalar>& x) const {
     if (!(state_.residual < 1)) return false;
     const double residual = intensity_residual(op_, b_, x);
