@@ -418,14 +418,14 @@ void processes(const std::string& device) {
   options.placement.processes = Processes::from_environment(60);
   // NCCL with itself, where there is one GPU.
   if (!options.placement.processes && device == "cuda") {
-    ProcessPlace place;
-    place.address = "127.0.0.1";
-    place.port = 29511;
-    options.placement.processes = std::make_shared<Processes>(place, 60);
+    ProcessInfo info;
+    info.address = "127.0.0.1";
+    info.port = 29511;
+    options.placement.processes = std::make_shared<Processes>(info, 60);
   }
   const auto& all = options.placement.processes;
   const FinetuneResult result = Finetuner(options, data).train({});
-  if (all && !all->first()) return;
+  if (all && !all->is_first()) return;
   std::printf("{\"processes\": %d, \"device\": \"%s\", \"images_per_second\": %.0f",
               all ? all->size() : 0, device.c_str(), result.images_per_second);
   for (const net::EpochRecord& r : result.training.history)

@@ -34,7 +34,7 @@ def optional_path(value, name: str) -> str:
     if value is None:
         return ""
     if not is_path(value):
-        raise TypeError(f"{name}: {type(value).__name__} found, a path expected beside a path")
+        raise TypeError(f"{name}: {type(value).__name__} found, a path expected with a path")
     return os.fspath(value)
 
 

@@ -139,7 +139,7 @@ def _task_of(y, task: str) -> str:
 def _targets(y, task: str, classes=None, name="y"):
     """(values or None, labels or None, classes): floats are values unless the task says classes."""
     if y is None:
-        raise TypeError(f"{name}: nothing found, the targets expected beside X")
+        raise TypeError(f"{name}: nothing found, the targets expected with X")
     array = _data.plain(y, name)
     task = _task_of(array, task)
     if task == "regression":
@@ -182,7 +182,7 @@ def _same_rows(X, rows: int, name: str):
 def _test_part(test, width: int, has_values: bool, classes):
     """(X, values or None, labels or None) of the pair `test`."""
     if not isinstance(test, (tuple, list)) or len(test) != 2:
-        raise TypeError(f"test: {type(test).__name__} found, (X, y) expected beside an array")
+        raise TypeError(f"test: {type(test).__name__} found, (X, y) expected with an array")
     X = _features(test[0], "test[0]")
     if X.shape[1] != width:
         raise ValueError(f"test[0]: {X.shape[1]} features found, {width} expected, as in X")
@@ -226,7 +226,7 @@ def train(X, y=None, *, test=None, task="auto", target=None, targets=None, callb
         model, figures, history, warned, notices = _udv.train_file(os.fspath(X), options, watch)
         classes = None
     elif y is None:
-        raise TypeError("y: nothing found, the targets expected beside an array")
+        raise TypeError("y: nothing found, the targets expected with an array")
     elif _has_words(X):
         if test is not None:
             raise TypeError("test: goes with columns of numbers; give test_share for a share")
@@ -260,7 +260,7 @@ def prune(model, X=None, y=None, *, targets=None, compare=None, callback=None, p
     X, y : arrays, optional
         Data that decide, for max_drop, curve and finetune; X is a path where the model is one.
     targets, compare : path, optional
-        With paths: the file of the targets; another model whose curve stands beside.
+        With paths: the file of the targets; another model whose curve is drawn in the same chart.
     {watching}
     {options}
 

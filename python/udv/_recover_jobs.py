@@ -165,7 +165,7 @@ def sense(A, b, *, shape=None, symmetric=None, callback=None, progress=False,
         answer, warned, notices = _udv.sense_files(os.fspath(A), _data.optional_path(b, "b"), options, watch)
     elif _is_operator(A):
         if shape is None:
-            raise ValueError("shape: nothing found, (rows, columns) of X expected beside an "
+            raise ValueError("shape: nothing found, (rows, columns) of X expected with an "
                              "operator")
         rows, columns = _data.two_sizes(shape)
         if tuple(A.shape)[1] != rows * columns:
@@ -316,7 +316,7 @@ def ptychography(images, setup, *, callback=None, progress=False, **options) -> 
             os.fspath(images), _data.optional_path(setup, "setup"), options, watch)
     else:
         if not isinstance(setup, dict):
-            raise TypeError(f"setup: {type(setup).__name__} found, a dict expected beside an array")
+            raise TypeError(f"setup: {type(setup).__name__} found, a dict expected with an array")
         array = _data.finite(images, "images", ndim=(3,))
         answer, warned, notices, image, pupil, figures = _udv.ptychography(
             array, _checked_setup(setup), options, watch)

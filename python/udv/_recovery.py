@@ -239,7 +239,7 @@ class ImageRecovery(PhaseRecovery):
 
 
 class FoldedRows:
-    """New rows beside a completed matrix: `matrix()`, `predict(i, j)`, `coordinates`."""
+    """New rows of a completed matrix: `matrix()`, `predict(i, j)`, `coordinates`."""
 
     def __init__(self, columns, folded, row_labels, column_labels):
         self._learned = columns

@@ -73,9 +73,8 @@ Command deep_command(const std::string& name, const char* summary) {
   command.passes_arguments = true;
   command.run = [name]() -> ExitCode {
     continue_as_deep_program();
-    throw OptionError(
-        name,
-        "this program was built without the LibTorch component; `make deep` builds it with it");
+    throw OptionError(name,
+                      "this program was built without the LibTorch component; `make deep` adds it");
   };
   return command;
 }

@@ -23,7 +23,7 @@ std::vector<std::string> table_row(const jobs::DemoRun& run) {
 void print_problem(const PlantedOptions& problem) {
   fmt::print(
       "A {0} x {0} positive semidefinite matrix of rank {1}, {2} entries known (18 %).\n"
-      "Nobody is told the rank; bm and udu start with {0} columns, auto mode with none.\n\n",
+      "No method is given the rank; bm and udu start with {0} columns, auto mode with none.\n\n",
       problem.rows, problem.rank, problem.measurements);
 }
 

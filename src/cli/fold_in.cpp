@@ -23,7 +23,7 @@ ExitCode run_fold_in(const jobs::FoldInInput& input, const jobs::FoldInOptions& 
 }  // namespace
 
 Command fold_in_command() {
-  return job_command("fold-in", "Place new rows beside a completed matrix", run_fold_in);
+  return job_command("fold-in", "Add new rows to a completed matrix", run_fold_in);
 }
 
 }  // namespace udv::cli

@@ -16,7 +16,7 @@ ExitCode run_planted(const jobs::PlantedInput& input, const jobs::PlantedJobOpti
 
 Command planted_command() {
   return job_command("planted",
-                     "Make up a problem whose answer is known, recover it and tell the error",
+                     "Make up a problem whose answer is known, recover it and print the error",
                      run_planted);
 }
 

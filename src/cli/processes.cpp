@@ -39,23 +39,23 @@ ExitCode run_in_processes(
   std::shared_ptr<deep::Processes> processes;
   try {
     processes = deep::Processes::from_environment(timeout);
-  } catch (const deep::ToldByFirst&) {
+  } catch (const deep::ReportedByRank0&) {
     leave(kBadInput);
   }
   if (!processes) return command(nullptr);
-  if (!processes->first()) terminal.be_silent();
+  if (!processes->is_first()) terminal.be_silent();
   try {
     return command(processes);
   } catch (const deep::LostProcess& error) {
     terminal.end();
-    if (processes->speaks())
+    if (processes->should_report())
       std::fputs(
-          ("udv: " + std::string(error.what()) + "; --resume goes on from the last checkpoint\n")
+          ("udv: " + std::string(error.what()) + "; --resume continues from the last checkpoint\n")
               .c_str(),
           stderr);
     leave(kBadInput);
   } catch (const std::exception&) {
-    if (processes->speaks()) throw;
+    if (processes->should_report()) throw;
     leave(code_of_error());
   }
 }

@@ -97,7 +97,7 @@ void print_summary(const jobs::PrunedModel& pruned, const jobs::PruneOptions& op
   if (pruned.by == jobs::PrunedBy::kOutputs)
     fmt::print(
         "  whole neurons left, chosen by what they add to the outputs; output weights fitted "
-        "anew\n");
+        "again\n");
   if (pruned.model && pruned.epochs > 0)
     fmt::print("  trained further for {} epochs (--finetune 0: not at all)\n", pruned.epochs);
   if (pruned.by == jobs::PrunedBy::kSize)

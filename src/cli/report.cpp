@@ -15,7 +15,8 @@ struct ReportOptions {
 };
 
 void describe(OptionTable& table, ReportOptions& options) {
-  table.add_each("folders", options.folders, "Folders of runs, or folders that hold such folders")
+  table
+      .add_each("folders", options.folders, "Folders of runs, or folders that contain such folders")
       .is_input()
       .called("FOLDER");
   table.add("out", options.out, "HTML file to write").called("FILE");

@@ -21,7 +21,7 @@ jobs::RunOptions with_folder(jobs::RunOptions run, const std::string& command) {
 }  // namespace
 
 void describe(OptionTable& table, TerminalOptions& options) {
-  table.add("quiet", options.quiet, "Print nothing but errors and warnings").keeps_numbers();
+  table.add("quiet", options.quiet, "Print only errors and warnings").keeps_numbers();
   table.add("report", options.report, "Write report.html").as_switch_word().keeps_numbers();
 }
 

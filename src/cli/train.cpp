@@ -23,8 +23,7 @@ std::string task_text(const jobs::TrainJobResult& result) {
                          ? fmt::format("regression, {} {}", result.sizes.outputs,
                                        result.sizes.outputs == 1 ? "target" : "targets")
                          : fmt::format("classification, {} classes", result.sizes.outputs);
-  if (!result.task_reason.empty())
-    text += fmt::format(" ({}; --task overrules)", result.task_reason);
+  if (!result.task_reason.empty()) text += fmt::format(" ({}; --task sets it)", result.task_reason);
   return text;
 }
 

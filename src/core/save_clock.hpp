@@ -8,17 +8,17 @@
 
 namespace udv {
 
-/// When a computation hands its state to its hooks: a first time soon, then every so many seconds,
+/// When a computation hands its state to its hooks: after first_delay() seconds, then at intervals,
 /// and at natural points: the end of an epoch, of a fit, of a part. States that take long to write
 /// are written less often: saving takes at most a tenth of the time.
 class SaveClock {
  public:
   /// Refers to the hooks while it lives.
-  explicit SaveClock(const Hooks& hooks) : hooks_(hooks), wait_(soon()) {}
+  explicit SaveClock(const Hooks& hooks) : hooks_(hooks), wait_(first_delay()) {}
 
   /// After any step.
   bool due() const { return hooks_.save && elapsed() > wait_; }
-  bool due_at_point() const { return hooks_.save && elapsed() > std::max(soon(), rest_); }
+  bool due_at_point() const { return hooks_.save && elapsed() > std::max(first_delay(), rest_); }
 
   void save(const std::string& state) {
     const Clock::time_point start = Clock::now();
@@ -31,9 +31,9 @@ class SaveClock {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr double kSoon = 2, kNoticed = 0.1, kMostWork = 10;
+  static constexpr double kFirstDelay = 2, kNoticed = 0.1, kMostWork = 10;
 
-  double soon() const { return std::min(kSoon, hooks_.save_every_seconds); }
+  double first_delay() const { return std::min(kFirstDelay, hooks_.save_every_seconds); }
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - last_).count(); }
 

@@ -26,8 +26,8 @@ Tensor like(const Tensor& rows, const Tensor& values) {
   return rows.view(shape);
 }
 
-// Not a tensor that gradients are asked for.
-struct Kept {
+// Hides a tensor from autograd: no gradient is computed for it.
+struct NonDifferentiable {
   Tensor values;
 };
 
@@ -39,7 +39,7 @@ bool goes_into_h(const Tensor& rows, const Tensor& V) {
 class FactoredProduct : public torch::autograd::Function<FactoredProduct> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& U, const Tensor& w,
-                        const Tensor& V, const Kept& counters) {
+                        const Tensor& V, const NonDifferentiable& counters) {
     const auto type = x.scalar_type();
     const Tensor rows = as_rows(x, U.size(1)), U_x = to_type(U, type);
     const Tensor h = at::mm(rows, U_x.t());
@@ -79,7 +79,7 @@ class FactoredProduct : public torch::autograd::Function<FactoredProduct> {
 
 Tensor factored_product(const Tensor& x, const Tensor& U, const Tensor& w, const Tensor& V,
                         const Tensor& counters) {
-  return FactoredProduct::apply(x, U, w, V, Kept{counters});
+  return FactoredProduct::apply(x, U, w, V, NonDifferentiable{counters});
 }
 
 }  // namespace udv::deep

@@ -50,7 +50,7 @@ FeatureCache::FeatureCache(std::string folder, const deep::FinetuneOptions& opti
       session_(session),
       processes_(options.placement.processes),
       backbone_hash_(file_hash(options.backbone)) {
-  if (!processes_ || processes_->first()) io::make_folder(folder_);
+  if (!processes_ || processes_->is_first()) io::make_folder(folder_);
 }
 
 // Which backbone made features of which pictures at which size.
@@ -71,7 +71,7 @@ std::vector<Index> FeatureCache::missing_pieces(const std::string& key, Index co
   std::string there;
   for (Index number = 0; number < count; ++number)
     there += fs::exists(piece_path(key, number)) ? '1' : '0';
-  if (processes_) there = processes_->from_first(there);
+  if (processes_) there = processes_->broadcast(there);
   std::vector<Index> missing;
   for (Index number = 0; number < count; ++number)
     if (there[static_cast<size_t>(number)] == '0') missing.push_back(number);
@@ -93,14 +93,14 @@ void FeatureCache::compute_round(deep::Finetuner& tuner, const deep::ImageSet& s
     return io::write_npy(piece_path(key, numbers[0]), compute(tuner, set, numbers[0]));
   const auto rank = static_cast<size_t>(processes_->rank());
   std::string own;
-  processes_->together([&] {
+  processes_->run_on_all([&] {
     if (rank >= numbers.size()) return;
     const RowMatrix<float> features = compute(tuner, set, numbers[rank]);
     own.assign(reinterpret_cast<const char*>(features.data()),
                static_cast<size_t>(features.size()) * sizeof(float));
   });
   const std::vector<std::string> all = processes_->gather(own);
-  if (!processes_->first()) return;
+  if (!processes_->is_first()) return;
   for (size_t i = 0; i < numbers.size(); ++i) {
     const Index rows = std::min(kPiece, set.count - numbers[i] * kPiece);
     RowMatrix<float> features(rows, tuner.num_features());
@@ -129,7 +129,7 @@ std::optional<net::Dataset<float>> FeatureCache::features(deep::Finetuner& tuner
     progress.show(record);
   }
   net::Dataset<float> result = empty_dataset(set, width);
-  if (processes_ && !processes_->first()) return result;
+  if (processes_ && !processes_->is_first()) return result;
   for (Index number = 0; number < count; ++number) {
     const Index begin = number * kPiece, rows = std::min(kPiece, set.count - begin);
     result.X.middleRows(begin, rows) = read_piece(piece_path(key, number), rows, width);

@@ -132,7 +132,7 @@ class FinetuneJob {
       stopped.folder = session_.options().out;
       return stopped;
     }
-    if (frozen && processes_ && !processes_->first()) return facts();  // the head learns alone
+    if (frozen && processes_ && !processes_->is_first()) return facts();  // the head learns alone
     OptionTable table;
     describe(table, input_);
     describe(table, options_);
@@ -163,7 +163,7 @@ class FinetuneJob {
     auto test = cache.features(tuner_, data_.test);
     if (!test) return false;
     features_ = Features{std::move(*training), std::move(*test)};
-    if (processes_ && !processes_->first()) return true;  // it has none
+    if (processes_ && !processes_->is_first()) return true;  // it has none
     net::check_run(input_.data.empty() ? "finetune" : input_.data, features_->training,
                    features_->test, head_options());
     return true;
@@ -276,8 +276,8 @@ FinetuneJobResult run_job(FinetuneInput input, const deep::ImageData& data,
   const std::shared_ptr<deep::Processes> processes = options.tuning.placement.processes;
   SharedSession shared(session, processes);
   std::optional<FinetuneJob> job;
-  together(processes,
-           [&] { job.emplace(std::move(input), data, std::move(options), shared.session()); });
+  run_on_all(processes,
+             [&] { job.emplace(std::move(input), data, std::move(options), shared.session()); });
   check_same_input(processes, "pictures", data.content_hash());
   return evaluate ? job->evaluate() : job->train();
 }
@@ -323,7 +323,7 @@ FinetuneJobResult finetune(const FinetuneInput& input, const FinetuneJobOptions&
   describe(table, same);
   check_processes(processes, table, options.tuning.training.batch);
   deep::ImageData data;
-  together(processes, [&] {
+  run_on_all(processes, [&] {
     options.tuning.validate();
     data = read_pictures(input, options);
   });

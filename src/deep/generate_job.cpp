@@ -64,8 +64,8 @@ void describe(OptionTable& table, GenerateJobOptions& options) {
   describe(table, options.sampling);
   table
       .add("scores", options.scores,
-           "Instead of a text, write the scores of what follows every token of the prompt, tokens "
-           "x vocabulary, as .npy")
+           "Instead of a text, write the scores of the next token after every token of the prompt, "
+           "tokens x vocabulary, as .npy")
       .called("FILE")
       .keeps_numbers();
 }

@@ -110,7 +110,7 @@ double mean_loss(const Llama& model, const TextWindows& windows, Index micro_bat
     sum.add_(model.loss(batch.inputs, batch.targets));
   }
   TextWindows::Batch rest;
-  if ((!processes || processes->first()) && windows.rest(rest))
+  if ((!processes || processes->is_first()) && windows.rest(rest))
     sum.add_(model.loss(rest.inputs, rest.targets));
   if (processes) processes->group().sum(sum);
   return sum.item<double>() / static_cast<double>(windows.tokens());

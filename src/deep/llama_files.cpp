@@ -4,7 +4,7 @@
 
 #include "core/require.hpp"
 #include "deep/language_model_parts.hpp"
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/safetensors.hpp"
@@ -13,7 +13,7 @@
 namespace udv::deep {
 namespace {
 
-using Json = io::detail::RunJson;
+using Json = io::detail::OrderedJson;
 using io::detail::read_json;
 using torch::Tensor;
 namespace fs = std::filesystem;
@@ -83,7 +83,7 @@ class WeightFiles {
     for (const auto& [name, shard] : map.items()) {
       require<IoError>(shard.is_string() && shard.get<std::string>().find('/') == std::string::npos,
                        index.string(), ": file ", shard.dump(), " of tensor '", name,
-                       "' found, the name of a file beside it expected");
+                       "' found, the name of a file in the same folder expected");
       shards.insert(shard.get<std::string>());
     }
     for (const std::string& shard : shards) {
@@ -175,7 +175,7 @@ LanguageModel LanguageModel::read(const fs::path& path, const Placement& placeme
   // Before memory is taken for what config.json announces; tensors that differ are named below.
   require<IoError>(config.parameters() <= 4 * files.numbers() + kFewWeights,
                    (path / "config.json").string(), ": a model of ", config.parameters(),
-                   " weights found, the files beside it have ", files.numbers());
+                   " weights found, its files have ", files.numbers());
   auto parts = std::make_unique<Parts>(config, placement);
   for (const auto& [name, values] : parts->model.arrays()) files.load(name, values);
   return LanguageModel(std::move(parts));

@@ -159,7 +159,7 @@ LoraJobResult train_all(LoraInput input, deep::TextModel& model,
                         LoraJobOptions options, Session& session) {
   options.training.seed = session.seed();
   const std::shared_ptr<deep::Processes>& processes = model.model.processes();
-  together(processes, [&] { check_trainings(model.model, options); });
+  run_on_all(processes, [&] { check_trainings(model.model, options); });
   LoraJobResult result;
   result.folder = session.options().out;
   result.config = model.model.config();
@@ -221,7 +221,8 @@ void describe(OptionTable& table, LoraInput& input) {
   describe_processes(table, input.model.placement);
   table.group("Texts");
   table.add("train", input.train, "Text to learn from").called("FILE");
-  table.add("eval", input.eval, "Text to test on; alone, it measures the model").called("FILE");
+  table.add("eval", input.eval, "Text to test on; without train it measures the model")
+      .called("FILE");
 }
 
 void describe(OptionTable& table, LoraJobOptions& options) {
@@ -242,8 +243,8 @@ void describe(OptionTable& table, LoraJobOptions& options) {
   table.group("Pruning and export");
   table
       .add("calibrate", options.calibrate,
-           "Sequences of the text that inputs and gradients of the layers are measured with, for "
-           "pruning by what it does to the loss; none: by energy alone")
+           "Sequences of the text for measuring inputs and gradients of the layers, so that "
+           "pruning uses the predicted loss; none: only the energy")
       .between(1, kMost)
       .word("none", 0);
   table.add("energy", options.energy, "Share of its energy that every exported block keeps")
@@ -254,7 +255,9 @@ void describe(OptionTable& table, LoraJobOptions& options) {
            "Export the adapter as a PEFT folder, or the model with the adapter merged into it")
       .one_of({"peft", "merged"})
       .keeps_numbers();
-  table.add("compact", options.compact, "PEFT with the own rank of every block instead of zeros")
+  table
+      .add("compact", options.compact,
+           "PEFT: every block keeps its own rank, without padding by zeros")
       .keeps_numbers();
   table.add("export-base", options.export_base, "Write the model itself in Hugging Face's layout")
       .called("FOLDER")
@@ -280,12 +283,12 @@ void export_base(const LoraJobOptions& options, const deep::TextModel& model) {
 
 LoraJobResult lora(const LoraInput& input, const LoraJobOptions& options, Session& session) {
   const std::shared_ptr<deep::Processes>& processes = input.model.placement.processes;
-  const bool first = !processes || processes->first();
+  const bool first = !processes || processes->is_first();
   check_same_settings(input, options);
   SharedSession shared(session, processes);
   std::optional<deep::TextModel> model;
   std::vector<text::Token> train, eval;
-  together(processes, [&] {
+  run_on_all(processes, [&] {
     check_input(input, options);
     check_options(options);
     model.emplace(read_text_model(input.model));

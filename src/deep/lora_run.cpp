@@ -10,6 +10,7 @@
 #include "deep/progress.hpp"
 #include "deep/shared_session.hpp"
 #include "jobs/adapter_files.hpp"
+#include "jobs/run_files.hpp"
 #include "jobs/run_json.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/files/adapter_file.hpp"
@@ -108,8 +109,7 @@ class LoraRun {
         model_(setup.model.model),
         options_(options_for(setup.options, method, rank).resolved(steps_of(setup))),
         run_(setup.session, "lora", config_of(setup, method, rank),
-             message(setup.fingerprint, "; method ", method, "; rank ", rank), subfolder,
-             "run.json"),
+             message(setup.fingerprint, "; method ", method, "; rank ", rank), subfolder, kRunFile),
         processes_(setup.model.model.processes()) {
     if (processes_) run_.info().config["processes"] = static_cast<std::int64_t>(processes_->size());
   }
@@ -251,11 +251,11 @@ class LoraRun {
 
   bool is_finished() const {
     return s_.session.options().resume && run_.has_folder() && !run_.has_checkpoint() &&
-           fs::exists(run_.path() / "run.json");
+           fs::exists(run_.path() / kRunFile);
   }
 
   LoraTraining finished() {
-    const fs::path path = run_.path() / "run.json";
+    const fs::path path = run_.path() / kRunFile;
     const Json run = io::detail::read_json(path);
     require<IoError>(run.contains("settings") && run["settings"] == run_.fingerprint(),
                      path.string(), ": made with other settings; take another folder");

@@ -28,11 +28,12 @@ void describe_backbone(OptionTable& table, FinetuneOptions& o) {
   table.add("trainable", o.trainable, "Train the backbone as well instead of freezing it");
   table.add("backbone-lr", o.backbone_rate, "Learning rate of the backbone")
       .positive()
-      .default_is("0.001 beside relative steps, else that of the head");
+      .default_is("0.001 with relative steps, else that of the head");
   table.add("clip", o.clip, "Largest norm of the gradient of the backbone")
       .positive()
       .default_is("none");
-  table.add("fuse", o.fuse, "Let TorchScript rewrite the backbone: faster, other last digits");
+  table.add("fuse", o.fuse,
+            "Let TorchScript rewrite the backbone: faster, with different last digits");
 }
 
 // Those of net, without steps that need balls.
@@ -132,7 +133,7 @@ void describe(OptionTable& table, TextModelFiles& files) {
       .must_be_given();
   table.add("tokenizer", files.tokenizer, "tokenizer.json, tokenizer.model or llama2.c's .bin")
       .called("FILE")
-      .default_is("the one beside the model");
+      .default_is("the one in the folder of the model");
   table.add("adapter", files.adapter, "Folder of a PEFT adapter, or of a run of lora or prune")
       .called("FOLDER");
   describe(table, files.placement);

@@ -45,21 +45,21 @@ std::string first_line_of(const std::exception& error) {
   return text.substr(begin, text.find('\n') - begin);
 }
 
-std::string name_of(const ProcessPlace& place) {
-  return message("rank ", place.rank, " of ", place.size);
+std::string name_of(const ProcessInfo& info) {
+  return message("rank ", info.rank, " of ", info.size);
 }
 
-Store open_store(const ProcessPlace& place, const Milliseconds& timeout) {
+Store open_store(const ProcessInfo& info, const Milliseconds& timeout) {
   c10d::TCPStoreOptions options;
-  options.port = static_cast<std::uint16_t>(place.port);
-  options.isServer = place.rank == 0 && !place.store_is_there;
+  options.port = static_cast<std::uint16_t>(info.port);
+  options.isServer = info.rank == 0 && !info.store_is_open;
   options.waitWorkers = false;
   options.timeout = timeout;
   try {
     return c10::make_intrusive<c10d::PrefixStore>(
-        "udv/" + place.attempt, c10::make_intrusive<c10d::TCPStore>(place.address, options));
+        "udv/" + info.attempt, c10::make_intrusive<c10d::TCPStore>(info.address, options));
   } catch (const std::exception& error) {
-    throw IoError(message(name_of(place), ": no meeting at ", place.address, ":", place.port, ": ",
+    throw IoError(message(name_of(info), ": no connection to ", info.address, ":", info.port, ": ",
                           first_line_of(error)));
   }
 }
@@ -72,31 +72,31 @@ std::string greeting(int rank) {
   return message("greeting/", rank);
 }
 
-[[noreturn]] void refuse(const ProcessPlace& place, const std::string& text) {
-  if (place.rank > 0) throw ToldByFirst(text);
+[[noreturn]] void refuse(const ProcessInfo& info, const std::string& text) {
+  if (info.rank > 0) throw ReportedByRank0(text);
   throw IoError(text);
 }
 
 // Every process leaves its version and its number of processes, and reads those of the others. This
 // comes first: other versions may talk in other ways.
-void greet(c10d::Store& store, const ProcessPlace& place, const Milliseconds& timeout) {
-  const std::string own = message("udv ", version(), ", WORLD_SIZE ", place.size);
-  require<IoError>(store.add(message("arrivals/", place.rank), 1) == 1, name_of(place),
+void greet(c10d::Store& store, const ProcessInfo& info, const Milliseconds& timeout) {
+  const std::string own = message("udv ", version(), ", WORLD_SIZE ", info.size);
+  require<IoError>(store.add(message("arrivals/", info.rank), 1) == 1, name_of(info),
                    ": another process has the same RANK");
-  store.set(greeting(place.rank), bytes_of(own));
+  store.set(greeting(info.rank), bytes_of(own));
   std::string first;
-  for (int r = 0; r < place.size; ++r) {
+  for (int r = 0; r < info.size; ++r) {
     try {
       store.wait({greeting(r)}, timeout);
     } catch (const std::exception&) {
-      refuse(place, message("rank ", r, " has not arrived at ", place.address, ":", place.port,
-                            " after ", timeout.count() / 1000, " s"));
+      refuse(info, message("rank ", r, " has not arrived at ", info.address, ":", info.port,
+                           " after ", timeout.count() / 1000, " s"));
     }
     const auto bytes = store.get(greeting(r));
     const std::string other(bytes.begin(), bytes.end());
     if (r == 0) first = other;
     if (other != first)
-      refuse(place, message("rank ", r, ": ", other, " found, ", first, " of rank 0 expected"));
+      refuse(info, message("rank ", r, ": ", other, " found, ", first, " of rank 0 expected"));
   }
 }
 
@@ -109,29 +109,29 @@ std::shared_ptr<gloo::transport::Device> network_device(const std::string& addre
   return Gloo::createDefaultDevice();
 }
 
-c10::intrusive_ptr<Backend> gloo_group(const Store& store, const ProcessPlace& place,
+c10::intrusive_ptr<Backend> gloo_group(const Store& store, const ProcessInfo& info,
                                        const Milliseconds& timeout) {
   auto options = Gloo::Options::create();
   options->timeout = timeout;
-  options->devices.push_back(network_device(place.address));
-  return c10::make_intrusive<Gloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store),
-                                   place.rank, place.size, options);
+  options->devices.push_back(network_device(info.address));
+  return c10::make_intrusive<Gloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store), info.rank,
+                                   info.size, options);
 }
 
 #ifdef UDV_WITH_NCCL
-c10::intrusive_ptr<Backend> nccl_group(const Store& store, const ProcessPlace& place,
+c10::intrusive_ptr<Backend> nccl_group(const Store& store, const ProcessInfo& info,
                                        const Milliseconds& timeout) {
   auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = timeout;
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(
-      c10::make_intrusive<c10d::PrefixStore>("nccl", store), place.rank, place.size, options);
+      c10::make_intrusive<c10d::PrefixStore>("nccl", store), info.rank, info.size, options);
 }
 #endif
 
 }  // namespace
 
 struct Processes::Group::Parts {
-  ProcessPlace place;
+  ProcessInfo info;
   Milliseconds timeout;
   Store store;
   c10::intrusive_ptr<Backend> gloo, nccl;
@@ -142,8 +142,8 @@ struct Processes::Group::Parts {
     try {
       return action();
     } catch (const std::exception& error) {
-      throw LostProcess(message(name_of(place), ": another process has ended or does not answer: ",
-                                first_line_of(error)));
+      throw LostProcess(message(
+          name_of(info), ": another process has ended or does not answer: ", first_line_of(error)));
     }
   }
 
@@ -151,7 +151,7 @@ struct Processes::Group::Parts {
   Backend& backend(const Tensor& values) {
 #ifdef UDV_WITH_NCCL
     if (values.is_cuda()) {
-      if (!nccl) nccl = nccl_group(store, place, timeout);
+      if (!nccl) nccl = nccl_group(store, info, timeout);
       return *nccl;
     }
 #endif
@@ -160,15 +160,15 @@ struct Processes::Group::Parts {
   }
 };
 
-Processes::Group::Group(const ProcessPlace& place, double timeout)
+Processes::Group::Group(const ProcessInfo& info, double timeout)
     : parts_(std::make_unique<Parts>()) {
   const Milliseconds limit(static_cast<std::int64_t>(1e3 * timeout));
-  parts_->place = place;
+  parts_->info = info;
   parts_->timeout = limit;
-  parts_->store = open_store(place, limit);
+  parts_->store = open_store(info, limit);
   parts_->guarded([&] { parts_->store->setTimeout(limit); });
-  greet(*parts_->store, place, limit);
-  parts_->guarded([&] { parts_->gloo = gloo_group(parts_->store, place, limit); });
+  greet(*parts_->store, info, limit);
+  parts_->guarded([&] { parts_->gloo = gloo_group(parts_->store, info, limit); });
 }
 
 Processes::Group::~Group() {
@@ -197,13 +197,13 @@ void Processes::Group::broadcast(const Tensor& values) {
 // The process that has the store stays until the others have asked, or do not.
 bool Processes::Group::is_first_to_ask() {
   constexpr auto kLook = Milliseconds(20), kLongest = Milliseconds(3000);
-  const ProcessPlace& place = parts_->place;
+  const ProcessInfo& info = parts_->info;
   const auto count = [&](int own) { return parts_->store->add("complaints", own); };
   try {
     const bool first = count(1) == 1;
-    const bool has_store = place.rank == 0 && !place.store_is_there;
+    const bool has_store = info.rank == 0 && !info.store_is_open;
     for (auto waited = Milliseconds(0); has_store && waited < kLongest; waited += kLook) {
-      if (count(0) >= place.size) break;
+      if (count(0) >= info.size) break;
       std::this_thread::sleep_for(kLook);
     }
     return first;
@@ -216,8 +216,8 @@ bool Processes::Group::is_first_to_ask() {
 
 struct Processes::Group::Parts {};
 
-Processes::Group::Group(const ProcessPlace& place, double) {
-  throw IoError(message("WORLD_SIZE: '", place.size,
+Processes::Group::Group(const ProcessInfo& info, double) {
+  throw IoError(message("WORLD_SIZE: '", info.size,
                         "' found, but this program was built without c10d, for one process: "
                         "gloo's headers (Debian: libgloo-dev) were missing"));
 }

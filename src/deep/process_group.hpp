@@ -14,7 +14,7 @@ namespace udv::deep {
 /// GPU. Tensors are contiguous and of one shape in all processes.
 class Processes::Group {
  public:
-  Group(const ProcessPlace& place, double timeout);
+  Group(const ProcessInfo& info, double timeout);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;

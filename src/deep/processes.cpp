@@ -91,33 +91,33 @@ std::string difference(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::optional<ProcessPlace> process_place() {
+std::optional<ProcessInfo> process_info() {
   const char* const size = variable("WORLD_SIZE");
   if (size == nullptr) return std::nullopt;
-  ProcessPlace place;
-  place.size = number_of("WORLD_SIZE", size, 1, kMostProcesses);
-  if (place.size == 1) return std::nullopt;
-  place.rank = number_of("RANK", needed("RANK"), 0, place.size - 1);
-  place.address = needed("MASTER_ADDR");
-  place.port = number_of("MASTER_PORT", needed("MASTER_PORT"), 1, kLargestPort);
+  ProcessInfo info;
+  info.size = number_of("WORLD_SIZE", size, 1, kMostProcesses);
+  if (info.size == 1) return std::nullopt;
+  info.rank = number_of("RANK", needed("RANK"), 0, info.size - 1);
+  info.address = needed("MASTER_ADDR");
+  info.port = number_of("MASTER_PORT", needed("MASTER_PORT"), 1, kLargestPort);
   if (const char* const text = variable("LOCAL_RANK"))
-    place.local_rank = number_of("LOCAL_RANK", text, 0, place.size - 1);
+    info.local_rank = number_of("LOCAL_RANK", text, 0, info.size - 1);
   if (const char* const text = variable("LOCAL_WORLD_SIZE"))
-    place.local_size = number_of("LOCAL_WORLD_SIZE", text, 1, place.size);
+    info.local_size = number_of("LOCAL_WORLD_SIZE", text, 1, info.size);
   const char* const agent = variable("TORCHELASTIC_USE_AGENT_STORE");
-  place.store_is_there = agent != nullptr && std::string(agent) == "True";
-  if (const char* const text = variable("TORCHELASTIC_RESTART_COUNT")) place.attempt = text;
-  return place;
+  info.store_is_open = agent != nullptr && std::string(agent) == "True";
+  if (const char* const text = variable("TORCHELASTIC_RESTART_COUNT")) info.attempt = text;
+  return info;
 }
 
-Processes::Processes(const ProcessPlace& place, double timeout)
-    : place_(place), group_(std::make_unique<Group>(place, timeout)) {}
+Processes::Processes(const ProcessInfo& info, double timeout)
+    : info_(info), group_(std::make_unique<Group>(info, timeout)) {}
 
 Processes::~Processes() = default;
 
 std::shared_ptr<Processes> Processes::from_environment(double timeout) {
-  const auto place = process_place();
-  return place ? std::make_shared<Processes>(*place, timeout) : nullptr;
+  const auto info = process_info();
+  return info ? std::make_shared<Processes>(*info, timeout) : nullptr;
 }
 
 std::pair<Index, Index> Processes::share(Index begin, Index end) const {
@@ -141,10 +141,10 @@ std::vector<std::string> Processes::gather(const std::string& text) {
   return all;
 }
 
-std::string Processes::from_first(const std::string& bytes) {
+std::string Processes::broadcast(const std::string& bytes) {
   Tensor length = torch::tensor({static_cast<std::int64_t>(bytes.size())}, torch::kLong);
   group_->broadcast(length);
-  std::string all = first() ? bytes : std::string();
+  std::string all = is_first() ? bytes : std::string();
   all.resize(static_cast<size_t>(length.item<std::int64_t>()));
   if (!all.empty())
     group_->broadcast(
@@ -159,7 +159,7 @@ int Processes::largest(int number) {
   return static_cast<int>(counts.max().item<std::int64_t>());
 }
 
-void Processes::together(const std::function<void()>& action) {
+void Processes::run_on_all(const std::function<void()>& action) {
   const std::vector<std::string> errors = gather(error_of(action));
   for (size_t r = 0; r < errors.size(); ++r) {
     if (errors[r][0] == kNone) continue;
@@ -171,20 +171,20 @@ void Processes::together(const std::function<void()>& action) {
 
 void Processes::check_equal(const std::string& what, const std::string& lines) {
   const std::vector<std::string> all = gather(lines);
-  together([&] {
-    if (!first()) return;
+  run_on_all([&] {
+    if (!is_first()) return;
     for (size_t r = 1; r < all.size(); ++r)
       require<IoError>(all[r] == all[0], "rank ", r, ": ", what, ": ", difference(all[0], all[r]));
   });
 }
 
-bool Processes::speaks() {
-  return agreed_ ? first() : group_->is_first_to_ask();
+bool Processes::should_report() {
+  return agreed_ ? is_first() : group_->is_first_to_ask();
 }
 
-void together(const std::shared_ptr<Processes>& processes, const std::function<void()>& action) {
+void run_on_all(const std::shared_ptr<Processes>& processes, const std::function<void()>& action) {
   if (processes)
-    processes->together(action);
+    processes->run_on_all(action);
   else
     action();
 }

@@ -20,7 +20,8 @@ RunOptions without_folder(RunOptions options) {
 SharedSession::SharedSession(Session& session, std::shared_ptr<deep::Processes> processes)
     : session_(session) {
   if (!processes) return;
-  if (!processes->first()) silent_.emplace(without_folder(session.options()), &session.listener());
+  if (!processes->is_first())
+    silent_.emplace(without_folder(session.options()), &session.listener());
   if (session.options().threads == 0)
     set_num_threads(std::max(1, num_threads() / processes->local_size()));
 }
@@ -33,8 +34,8 @@ bool interrupted(const Session& session, const std::shared_ptr<deep::Processes>&
 Hooks shared_hooks(Run& run, const std::shared_ptr<deep::Processes>& processes,
                    const ProgressTotal& total, const ProgressWords& words) {
   Hooks hooks;
-  together(processes, [&] { hooks = run.hooks(total, words); });
-  if (processes) hooks.resume = processes->from_first(hooks.resume);
+  run_on_all(processes, [&] { hooks = run.hooks(total, words); });
+  if (processes) hooks.resume = processes->broadcast(hooks.resume);
   return hooks;
 }
 
@@ -44,7 +45,7 @@ void check_processes(const std::shared_ptr<deep::Processes>& processes, const Op
   std::string lines;
   for (const auto& [name, value] : table.config()) lines += settings_text({{name, value}}) + "\n";
   processes->check_equal("settings", lines);
-  processes->together([&] {
+  processes->run_on_all([&] {
     if (batch > 0 && batch < processes->size())
       throw OptionError("batch", message("'", batch, "' found, at least ", processes->size(),
                                          " expected: one for each process"));

@@ -150,14 +150,14 @@ std::vector<std::pair<std::string, std::shared_ptr<UDVLinearImpl>>> udv_blocks(
   return blocks;
 }
 
-std::map<std::string, Index> prune_blocks(TensorModule& module, const Keep& keep) {
+std::map<std::string, Index> prune_blocks(TensorModule& module, const PruneTarget& keep) {
   std::map<std::string, Index> kept;
   visit_parts(module, "",
               [&](TensorModule& parent, const std::string& child, const std::string& path,
                   const std::shared_ptr<TensorModule>& part) {
                 const auto block = std::dynamic_pointer_cast<UDVLinearImpl>(part);
                 if (!block || !block->variant().has_hidden()) return;
-                Keep how = keep;
+                PruneTarget how = keep;
                 how.rank = std::min(how.rank, block->options().width);
                 const auto smaller = block->prune(how);
                 parent.replace(child, smaller);

@@ -206,7 +206,8 @@ Tensor UDVLinearImpl::spectrum() const {
   return to_tensor(net::spectrum(to_network()));
 }
 
-std::shared_ptr<UDVLinearImpl> UDVLinearImpl::prune(const Keep& keep, net::PruneForm form) const {
+std::shared_ptr<UDVLinearImpl> UDVLinearImpl::prune(const PruneTarget& keep,
+                                                    net::PruneForm form) const {
   require((keep.rank > 0) != (keep.energy > 0) && keep.energy <= 1, "prune: rank ", keep.rank,
           " and energy ", keep.energy, " found, one of both expected, an energy up to 1");
   const net::Pruning<float> pruning(to_network());

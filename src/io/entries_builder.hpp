@@ -43,18 +43,18 @@ void validate(const EntriesOptions& options);
 /// Throws IoError where there are more lines than entries can be numbered.
 void require_number_of_entries(const std::string& name, std::size_t lines);
 
-/// Tells a reader's caller every 2^18 lines how far it is.
+/// Reports the progress of a reader every 2^18 lines.
 class ReadingProgress {
  public:
   ReadingProgress(const EntriesOptions& options, std::size_t bytes)
-      : tell_(options.progress), bytes_(static_cast<double>(bytes)) {}
+      : report_(options.progress), bytes_(static_cast<double>(bytes)) {}
   void count(const LineReader& line) {
-    if ((++lines_ & 0x3ffff) == 0 && tell_)
-      tell_(1 - static_cast<double>(line.bytes_left()) / bytes_);
+    if ((++lines_ & 0x3ffff) == 0 && report_)
+      report_(1 - static_cast<double>(line.bytes_left()) / bytes_);
   }
 
  private:
-  const std::function<void(double)>& tell_;
+  const std::function<void(double)>& report_;
   double bytes_;
   std::size_t lines_ = 0;
 };

@@ -14,12 +14,12 @@ bool names_columns(const EntriesOptions& options) {
          !options.std.empty();
 }
 
-/// The first two lines, as far as they tell triplets from a table.
-struct Glance {
+/// The first two lines, from which triplets are distinguished from a table.
+struct FirstLines {
   std::vector<std::string_view> first, second;
   LineReader lines;
 
-  Glance(const std::string& name, std::string_view text) : lines(name, text) {
+  FirstLines(const std::string& name, std::string_view text) : lines(name, text) {
     if (!lines.next_content()) return;
     const char separator = find_separator(lines);
     split_fields(lines, separator, first);
@@ -42,13 +42,13 @@ bool looks_like_values(const std::vector<std::string_view>& line, bool has_heade
   return line.size() >= 3 && is_fraction(line[1]) && (has_header || is_fraction(line[0]));
 }
 
-Layout guess_layout(const Glance& glance) {
-  const std::size_t width = glance.first.size();
-  const bool header = glance.has_header();
-  if (header && names_triplets(glance.first)) return Layout::kTriplets;
+Layout guess_layout(const FirstLines& start) {
+  const std::size_t width = start.first.size();
+  const bool header = start.has_header();
+  if (header && names_triplets(start.first)) return Layout::kTriplets;
   if (width > kWidestTriplets) return Layout::kTable;
-  const auto& data = header ? glance.second : glance.first;
-  const bool blank_corner = header && width > 2 && glance.first[0].empty();
+  const auto& data = header ? start.second : start.first;
+  const bool blank_corner = header && width > 2 && start.first[0].empty();
   const bool table = blank_corner || looks_like_values(data, header);
   return table ? Layout::kTable : Layout::kTriplets;
 }
@@ -59,11 +59,11 @@ EntriesFile read_text_entries(const std::string& name, std::string text,
                               const EntriesOptions& options) {
   if (options.layout == Layout::kTriplets || text.find('\0') != text.npos)
     return read_triplets(name, std::move(text), options);
-  const Glance glance(name, text);
+  const FirstLines start(name, text);
   const bool is_table = options.layout == Layout::kTable;
-  if (!is_table && (names_columns(options) || guess_layout(glance) == Layout::kTriplets))
+  if (!is_table && (names_columns(options) || guess_layout(start) == Layout::kTriplets))
     return read_triplets(name, std::move(text), options);
-  const std::size_t width = glance.first.size();
+  const std::size_t width = start.first.size();
   text = as_utf8(std::move(text));
   if (is_table) return read_table(name, text, options);
   EntriesFile file = read_table(name, text, options);

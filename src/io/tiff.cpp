@@ -257,10 +257,10 @@ void write_tiff(const std::filesystem::path& path, const RowMatrix<float>& value
   require<IoError>(TIFFFlush(file.get()) == 1, path.string(), ": cannot be written");
 }
 
-TiffNotes read_tiff_notes(const std::filesystem::path& path) {
+TiffInfo read_tiff_info(const std::filesystem::path& path) {
   const detail::QuietTiff quiet;
   const detail::TiffFile file = detail::open(path);
-  TiffNotes notes;
+  TiffInfo notes;
   const char* text = nullptr;
   if (TIFFGetField(file.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr)
     notes.description = text;

@@ -21,8 +21,8 @@ void describe(OptionTable& table, CompleteInput& input) {
       .keeps_numbers();
   table
       .add("from", input.from,
-           "Continue this completion with more data: FILE is added to the files that it was made "
-           "of, later values replace earlier ones, and its factors are the start")
+           "Continue this completion with more data: FILE is added to its files, later values "
+           "replace earlier ones, and the solve starts from its factors")
       .called("RUN");
   table.add("predict", input.predict, "Pairs row,column to predict (predictions.csv)")
       .called("FILE")
@@ -37,9 +37,10 @@ void describe(OptionTable& table, CompleteOptions& o) {
       "First index of the file");
   table.add("shape", o.shape, "Rows and columns of X").default_is("the largest indices");
   table
-      .add("folds", o.folds,
-           "Parts for cross-validation: the error on each part of a solve without it, beside that "
-           "of biases alone and of the mean")
+      .add(
+          "folds", o.folds,
+          "Parts for cross-validation: the error on each part of a solve without it, compared with "
+          "biases alone and the mean")
       .between(2, kMostFolds)
       .default_is("none");
   describe(table, o.input);

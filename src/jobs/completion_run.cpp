@@ -10,7 +10,7 @@
 namespace udv::jobs {
 namespace {
 
-using Json = io::detail::RunJson;
+using Json = io::detail::OrderedJson;
 
 RowMatrix<double> read_matrix(const std::filesystem::path& path) {
   const io::Array array = io::read_npy(path);

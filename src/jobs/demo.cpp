@@ -2,6 +2,7 @@
 #include "udv/jobs/demo.hpp"
 
 #include "jobs/recovery.hpp"
+#include "jobs/run_files.hpp"
 
 namespace udv::jobs {
 namespace {
@@ -35,7 +36,7 @@ bool run_method(const Planted& planted, DemoRun& one, Session& session,
   OptionTable table;
   describe(table, one.options);
   // A demonstration that is resumed solves again what it has finished: it takes a moment.
-  Run run(session, "demo", table.config(), table.fingerprint(), one.name, "run.json");
+  Run run(session, "demo", table.config(), table.fingerprint(), one.name, kRunFile);
   started();
   one.recovery = solve(run, completion(planted.entries), one.options);
   if (one.recovery.stop_reason == StopReason::kInterrupted) return false;

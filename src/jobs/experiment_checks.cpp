@@ -7,19 +7,20 @@
 #include <cmath>
 
 #include "core/pattern.hpp"
+#include "jobs/run_files.hpp"
 #include "jobs/run_reader.hpp"
 
 namespace udv::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = io::detail::RunJson;
+using Json = io::detail::OrderedJson;
 using Runs = std::map<std::string, Json>;  // run.json by name
 
 Runs read_runs(const Experiment& experiment, const fs::path& folder) {
   Runs runs;
   for (const ExperimentRun& run : experiment.runs)
-    if (fs::exists(folder / run.name / "run.json"))
+    if (fs::exists(folder / run.name / kRunFile))
       runs.emplace(run.name, read_run_folder(folder / run.name).run);
   return runs;
 }

@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <string>
 
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "udv/jobs/experiment.hpp"
 
 namespace udv::jobs {
 
 /// The value of a measure in one run.json; NaN where it has no such figure.
-double measure_in(const io::detail::RunJson& run, const Measure& measure);
+double measure_in(const io::detail::OrderedJson& run, const Measure& measure);
 
 /// Four digits; "nothing" for NaN.
 std::string figure_text(double value);

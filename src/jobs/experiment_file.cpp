@@ -171,9 +171,9 @@ std::vector<std::string> split_words(const std::string& text) {
   return words;
 }
 
-void add_runs(const TomlSection& section, const Lists& lists, const ExperimentPlace& place,
+void add_runs(const TomlSection& section, const Lists& lists, const ExperimentPaths& paths,
               int stage, std::vector<ExperimentRun>& runs) {
-  Words fixed{{"data", place.data}, {"runs", place.runs}};
+  Words fixed{{"data", paths.data}, {"runs", paths.runs}};
   for (const auto& [name, values] : lists)
     if (values.size() == 1) fixed[name] = values.front();
   for (Words& words : combinations(section, lists, section.texts("over"), fixed)) {
@@ -189,7 +189,7 @@ void add_runs(const TomlSection& section, const Lists& lists, const ExperimentPl
     run.label = section.has("label") ? fill("label") : run.name;
     run.color = fill("color");
     run.spec = fill("spec");
-    words["spec"] = place.runs + "/" + run.name + ".toml";
+    words["spec"] = paths.runs + "/" + run.name + ".toml";
     // Filled word by word: folders may have blanks in their names.
     for (const std::string& word : split_words(text_or(section, "command", "")))
       run.command.push_back(filled(section, "command", word, words));
@@ -217,7 +217,7 @@ const std::vector<std::string>& chart_kinds() {
 }
 
 Experiment parse_experiment(const std::string& name, const std::string& path,
-                            const std::string& text, const ExperimentPlace& place) {
+                            const std::string& text, const ExperimentPaths& paths) {
   const toml::table table = io::detail::parse_toml(path, text);
   const TomlSection top(path, "", table,
                         {"title", "where", "claim", "rule", "component", "needs", "seconds",
@@ -234,11 +234,11 @@ Experiment parse_experiment(const std::string& name, const std::string& path,
     experiment.seconds_full = seconds->number("full").value_or(0);
     experiment.seconds_quick = seconds->number("quick").value_or(0);
   }
-  const Lists lists = values_of(top, place.quick);
+  const Lists lists = values_of(top, paths.quick);
   int stage = 0;
   for (const TomlSection& run :
        top.sections("runs", {"over", "name", "label", "color", "spec", "command"}))
-    add_runs(run, lists, place, stage++, experiment.runs);
+    add_runs(run, lists, paths, stage++, experiment.runs);
   for (const TomlSection& check : top.sections(
            "checks", with(kMeasureKeys, {"text", "paper", "at-most", "at-least", "equals"})))
     experiment.checks.push_back(check_of(check));

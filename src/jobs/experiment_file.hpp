@@ -8,8 +8,8 @@
 
 namespace udv::jobs {
 
-/// Where an experiment's runs are and what they read: {data} and {runs} in its commands.
-struct ExperimentPlace {
+/// The folders of an experiment, {data} and {runs} in its commands, and its size.
+struct ExperimentPaths {
   std::string data;  ///< folder of the data sets
   std::string runs;
   bool quick = false;
@@ -18,7 +18,7 @@ struct ExperimentPlace {
 /// The experiment that a TOML text describes (experiments/README.md). Throws IoError naming file
 /// and line.
 Experiment parse_experiment(const std::string& name, const std::string& path,
-                            const std::string& text, const ExperimentPlace& place);
+                            const std::string& text, const ExperimentPaths& paths);
 
 /// Name and TOML text of an experiment that is part of the library.
 struct BuiltInExperiment {

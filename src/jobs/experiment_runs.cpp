@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/require.hpp"
+#include "jobs/run_files.hpp"
 #include "udv/core/version.hpp"
 #include "udv/io/file.hpp"
 
@@ -42,7 +43,7 @@ bool same_command(const ExperimentRun& run, const fs::path& folder) {
 }
 
 bool is_done(const ExperimentRun& run, const fs::path& folder) {
-  return fs::exists(folder / "run.json") && same_command(run, folder);
+  return fs::exists(folder / kRunFile) && same_command(run, folder);
 }
 
 // Only what was made by us is removed.
@@ -115,8 +116,7 @@ class Child {
 
   // "" where the run left results.
   std::string error() const {
-    const bool good =
-        (code_ == kDone || code_ == kNotConverged) && fs::exists(folder_ / "run.json");
+    const bool good = (code_ == kDone || code_ == kNotConverged) && fs::exists(folder_ / kRunFile);
     if (good || code_ == kInterrupted) return "";
     std::string log = io::read_bytes(folder_ / kLog);
     while (log.ends_with('\n')) log.pop_back();

@@ -81,7 +81,8 @@ void describe(OptionTable& table, ExportOptions& options) {
   table.group("Export");
   table.add("to", options.format, "Format; adapters go to safetensors or peft")
       .one_of({"safetensors", "onnx", "torchscript", "csv", "peft"});
-  table.add("compact", options.compact, "PEFT: the own rank of every block, not padded with zeros");
+  table.add("compact", options.compact,
+            "PEFT: every block keeps its own rank, without padding by zeros");
   table.add("bare", options.bare,
             "ONNX: one input of features that are numbers, instead of the columns of the table");
 }
@@ -97,8 +98,7 @@ ExportResult export_model(const ExportInput& input, const ExportOptions& options
   if (net::adapter_kind(input.model) != net::AdapterKind::kNone || options.format == "peft")
     return export_adapter(input, options, session);
   require<IoError>(!script || write_script,
-                   "export: TorchScript needs the LibTorch component, which this program was built "
-                   "without (make deep); onnx and safetensors do not");
+                   "export: TorchScript needs the LibTorch component; onnx and safetensors do not");
   const fs::path path = model_path(input.model);
   const Model model = net::read_model<float>(path);
   return write_run(

@@ -174,7 +174,7 @@ void check_output(const TableOutput& output, Index rows, Index cols) {
                        (ending == ".npy" ? kNumberBytes : kTextBytes);
   require<IoError>(bytes <= kMostBytes || output.yes, output.fill, ": a table of ", rows, " x ",
                    cols, " values has about ", fmt::format("{:.0f}", bytes / 1e9),
-                   " GB, at most 2 GB expected; the option yes writes it all the same");
+                   " GB, at most 2 GB expected; the option yes writes it anyway");
 }
 
 void check_other_file(const std::string& fill, const std::string& input) {

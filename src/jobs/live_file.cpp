@@ -6,14 +6,14 @@
 #include <chrono>
 #include <cmath>
 
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "udv/core/error.hpp"
 
 namespace udv::jobs {
 namespace {
 
 using io::detail::number;
-using Json = io::detail::RunJson;
+using Json = io::detail::OrderedJson;
 
 constexpr double kEverySeconds = 0.5;
 constexpr double kLargestShare = 0.02;  // of the time

@@ -188,16 +188,16 @@ PhaseOptions phase_options(const PhaseJobOptions& options) {
   return phase;
 }
 
-// Copies of x that one diffraction pattern cannot tell from it.
+// Copies of x that one diffraction pattern cannot distinguish from it.
 template <typename Scalar>
 void warn_about_copies(Run& run, const PhaseRetrieval<Scalar>& found) {
   if (found.inversion_fits)
-    run.warn("one pattern does not tell x from its inverted copy conj(x(-r)): x may be either");
+    run.warn("one pattern cannot distinguish x from its inverted copy conj(x(-r))");
   if (found.shifts_that_fit > 0)
     run.warn(
-        fmt::format("one pattern does not tell where x lies: {} moved cop{} of it lie within "
-                    "the support, too",
-                    found.shifts_that_fit, found.shifts_that_fit == 1 ? "y" : "ies"));
+        fmt::format("one pattern does not determine the position of x: {} shifted cop{} also "
+                    "within the support",
+                    found.shifts_that_fit, found.shifts_that_fit == 1 ? "y lies" : "ies lie"));
 }
 
 template <typename Scalar>
@@ -218,8 +218,9 @@ void warn_about_dark(Run& run, const IntensityOperator<Scalar>& op) {
   const auto light = op.diagonal(Reals<Scalar>::Ones(op.num_measurements()));
   const Index dark = (light.array() == 0).count();
   if (dark > 0)
-    run.warn(fmt::format("{} of {} entries of x are in no measurement: they stay unknown, and zero",
-                         dark, op.rows()));
+    run.warn(
+        fmt::format("{} of {} entries of x are in no measurement: they are unknown and set to zero",
+                    dark, op.rows()));
 }
 
 template <typename Scalar>
@@ -239,7 +240,7 @@ void write_open_entries(Run& run, const IntensityOperator<Scalar>& op,
   for (Index i = 0; i < moved.size(); ++i)
     if (moved(i) > open.tolerance) which.push_back(i);
   run.warn(
-      fmt::format("{} of {} entries of x can move without any measurement changing: "
+      fmt::format("{} of {} entries of x can change without changing any measurement: "
                   "undetermined.npy says how far",
                   which.size(), moved.size()));
   if constexpr (kIsComplex<Scalar>) {
@@ -251,7 +252,7 @@ void write_open_entries(Run& run, const IntensityOperator<Scalar>& op,
   }
 }
 
-// One pattern does not tell x from moved and inverted copies of it.
+// One pattern cannot distinguish x from shifted and inverted copies of it.
 template <typename Scalar>
 double error_of(const IntensityOperator<Scalar>& op, const Vector<Scalar>& x,
                 const Vector<Scalar>& truth) {
@@ -335,9 +336,9 @@ PhaseAnswer<Complex> phase_of_pattern(const PhaseInput& input, PhaseJobOptions o
 void check_inputs(const PhaseInput& input) {
   const bool both = !input.measurements.empty() && !input.values.empty();
   const bool none = input.measurements.empty() && input.values.empty();
-  if (input.fourier.empty() && !both) throw OptionError("", "A and b are required, or --fourier");
+  if (input.fourier.empty() && !both) throw OptionError("", "A and b are required, or fourier");
   if (!input.fourier.empty() && !none)
-    throw OptionError("fourier", "stands for A and b: neither is expected beside it");
+    throw OptionError("fourier", "replaces A and b; give one or the other");
 }
 
 }  // namespace
@@ -353,8 +354,8 @@ void describe(OptionTable& table, PhaseInput& input) {
       .called("FILE");
   table
       .add("support", input.support,
-           "Where x may differ from zero (nonzero values), as .npy in the shape of x; for fourier "
-           "the first half of the rows and columns unless given")
+           "Mask of the entries that may be nonzero, as .npy in the shape of x; default for "
+           "fourier: the first half of the rows and columns")
       .called("FILE");
   table.add("truth", input.truth, "The true x as .npy: its error is reported")
       .called("FILE")
@@ -364,7 +365,7 @@ void describe(OptionTable& table, PhaseInput& input) {
 void describe(OptionTable& table, PhaseJobOptions& o) {
   table.add("map", o.map, {{"rows", PhaseMap::kRows}, {"masks", PhaseMap::kMasks}},
             "What A holds: rows a_i, or masks m_l with b = |fft2(m_l x)|^2");
-  table.add("restarts", o.restarts, "Random starts at most").between(1, 1000);
+  table.add("restarts", o.restarts, "Largest number of random starts").between(1, 1000);
   table.add("nonnegative", o.nonnegative, "x is real, and no entry is negative");
   table.add("sparse", o.sparse, "Many entries of x are zero; which ones need not be known");
   describe(table, o.method);

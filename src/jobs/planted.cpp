@@ -146,7 +146,7 @@ void describe(OptionTable& table, PlantedJobOptions& o) {
       .positive();
   table.add("perturb", o.perturb, "Noise: standard deviation over root mean square measurement")
       .between(0, 1e6);
-  table.add("problem-seed", o.problem_seed, "Seed of the problem; the other seed is the start's");
+  table.add("problem-seed", o.problem_seed, "Seed of the problem; seed is that of the start");
   table.add("image", o.image, "phase: the unknowns are an image of this IDX file").called("FILE");
   table.add("number", o.number, "phase: which image, from 0").between(0, kMost);
   table.add("trace", o.trace, "phase: scale b so that tr X is this")

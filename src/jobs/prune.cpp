@@ -33,7 +33,7 @@ double share_of(std::string text) {
 void describe_budget(OptionTable& table, PruneOptions& options) {
   net::PruneBudget& budget = options.budget;
   table.group("Budget");
-  table.add("rank", budget.rank, "Neurons to keep; rank at most of every block of an adapter")
+  table.add("rank", budget.rank, "Neurons to keep; largest rank of a block of an adapter")
       .between(1, kMost)
       .default_is("");
   table
@@ -41,16 +41,18 @@ void describe_budget(OptionTable& table, PruneOptions& options) {
            "Share of the energy of UD, or of every block of an adapter, to keep")
       .share()
       .default_is("0.99 for adapters and tensors");
-  table.add("ratio", options.ratio, "Parameters after / before at most").share().default_is("");
+  table.add("ratio", options.ratio, "Largest ratio of parameters after / before")
+      .share()
+      .default_is("");
   table
       .add("max-loss", options.max_loss,
-           "Adapters and tensors: predicted increase of the loss at most, with --calibrate")
+           "Adapters and tensors: largest predicted increase of the loss; needs calibrate")
       .positive()
       .default_is("");
-  table.add("max-params", budget.max_parameters, "Parameters at most")
+  table.add("max-params", budget.max_parameters, "Largest number of parameters")
       .between(1, kMost)
       .default_is("");
-  table.add("max-bytes", budget.max_bytes, "Bytes of the file at most")
+  table.add("max-bytes", budget.max_bytes, "Largest size of the file in bytes")
       .between(1, kMost)
       .default_is("");
   table
@@ -59,7 +61,7 @@ void describe_budget(OptionTable& table, PruneOptions& options) {
           [&budget]() -> Setting {
             return budget.max_drop ? Setting(*budget.max_drop) : Setting(std::string());
           },
-          "Relative loss of quality at most, such as 0.5%: of the accuracy, or of the mean squared "
+          "Largest relative loss of quality, such as 0.5%: of the accuracy, or of the mean squared "
           "error in the units of the target")
       .called("SHARE");
 }
@@ -75,13 +77,13 @@ Config without_unset_budgets(Config config, const PruneOptions& options) {
   return config;
 }
 
-/// What run.json records and what decides the numbers.
-struct Described {
+/// The configuration for run.json, and the fingerprint of the settings that decide the numbers.
+struct ConfigAndFingerprint {
   Config config;
   std::string settings;
 };
 
-Described described(PruneInput input, PruneOptions options) {
+ConfigAndFingerprint config_and_fingerprint(PruneInput input, PruneOptions options) {
   OptionTable table;
   describe(table, input);
   describe(table, options);
@@ -122,7 +124,9 @@ PruneOptions with_one_budget(PruneOptions options, bool calibrated) {
   if (count > 1 || wants_network(options))
     throw OptionError("rank", "one of rank, energy, ratio and max-loss alone expected");
   if (options.max_loss > 0 && !calibrated)
-    throw OptionError("max-loss", "needs calibrate: inputs and gradients tell what the loss does");
+    throw OptionError(
+        "max-loss",
+        "needs calibrate: the increase of the loss is computed from inputs and gradients");
   if (count == 0) options.budget.energy = kDefaultEnergy;
   return options;
 }
@@ -139,10 +143,9 @@ net::Calibration calibration_of(const PruneInput& input) {
   if (input.calibrate.empty()) return {};
   if (net::is_calibration_file(input.calibrate)) return net::read_calibration(input.calibrate);
   if (!input.measure)
-    throw OptionError("calibrate",
-                      "'" + input.calibrate +
-                          "' found, a safetensors file expected; texts need the LibTorch component "
-                          "(`make deep`)");
+    throw OptionError(
+        "calibrate", "'" + input.calibrate +
+                         "' found, a safetensors file expected; texts need the LibTorch component");
   return input.measure(input.model, input.calibrate);
 }
 
@@ -165,7 +168,7 @@ PruneResult prune_any_tensors(const PruneInput& input, const PruneOptions& given
   auto pruned = net::prune_tensors(model_path(input.model),
                                    {options.tensors, options.budget.rank, options.budget.energy,
                                     options.ratio, options.max_loss, calibration_of(input)});
-  auto [config, settings] = described(input, options);
+  auto [config, settings] = config_and_fingerprint(input, options);
   Run run(session, "prune", std::move(config), settings);
   result.folder = run.path();
   if (run.has_folder()) {
@@ -198,7 +201,7 @@ PruneResult prune_network_file(const PruneInput& input, const PruneOptions& opti
   if (!input.compare.empty() && parts)
     what.compared = net::read_model<float>(model_path(input.compare));
   prune_blocks(input, options.budget.energy, what);
-  auto [config, settings] = described(input, options);
+  auto [config, settings] = config_and_fingerprint(input, options);
   return prune_model(std::move(what), with_parameters(options, model), std::move(config), settings,
                      session);
 }
@@ -212,15 +215,17 @@ void describe(OptionTable& table, PruneInput& input) {
   table.group("Data");
   table
       .add("data", input.data,
-           "Data of the training: its validation part decides, never the test part")
+           "Data of the training: the validation part decides, the test part is only evaluated")
       .called("DATA");
   table.add("targets", input.targets, "File with the targets of a .npy or IDX file").called("FILE");
-  table.add("compare", input.compare, "Another model (UV, say) whose curve stands beside")
+  table
+      .add("compare", input.compare,
+           "Another model, such as UV, whose curve is drawn in the same chart")
       .called("MODEL");
   table
       .add("calibrate", input.calibrate,
            "Inputs and gradients of layers (safetensors), or a text for the adapter of a language "
-           "model: adapters and tensors are cut by what they do to the loss")
+           "model: adapters and tensors are cut by their predicted effect on the loss")
       .called("FILE");
 }
 
@@ -229,18 +234,19 @@ void describe(OptionTable& table, PruneOptions& options) {
   table.group("Pruning");
   table
       .add("finetune", options.finetune.epochs,
-           "Epochs of training after pruning; with max-drop, which holds after it, the fewest "
-           "neurons are searched; auto: 5 to 100 for max-drop and ReLU, else 0")
+           "Epochs of training after pruning; max-drop then applies to the quality after this "
+           "training; auto: 5 to 100 for max-drop and ReLU, else 0")
       .between(0, kMost)
       .word("auto", -1);
   table.add("lr", options.finetune.learning_rate, "Learning rate of this training").positive();
   table.add("optimizer", options.finetune.optimizer, "Optimizer of this training");
   table.add("curve", options.curve, "Show quality against neurons kept");
   table.add("baseline", options.baseline,
-            "Train a network of the small size from scratch, and show it beside");
-  table.add("layered", options.layered, "Keep the layers, also where one would be smaller");
+            "Also train a network of the small size from scratch, for comparison");
+  table.add("layered", options.layered,
+            "Keep the layers, even if one dense layer would be smaller");
   table.add("compact", options.compact,
-            "PEFT adapters: the own rank of every block, not padded with zeros");
+            "PEFT adapters: every block keeps its own rank, without padding by zeros");
   table
       .add("tensors", options.tensors,
            "Matrices of any safetensors file, by name (* for any text): W becomes W.up W.down")
@@ -254,7 +260,7 @@ PruneResult prune(const PruneInput& input, const PruneOptions& options, Session&
   if (kind == net::AdapterKind::kNone) return prune_network_file(input, options, session);
   const PruneOptions used =
       checked_adapter_options(options, kind, !input.data.empty(), !input.calibrate.empty());
-  auto [config, settings] = described(input, used);
+  auto [config, settings] = config_and_fingerprint(input, used);
   return prune_adapter({input.model, net::read_adapter(input.model), kind, calibration_of(input)},
                        used, std::move(config), settings, session);
 }
@@ -263,7 +269,7 @@ PruneResult prune(const net::Model<float>& model,
                   const std::optional<net::PruneParts<float>>& parts, const PruneOptions& options,
                   Session& session) {
   check_network_options(options, parts.has_value());
-  auto [config, settings] = described({}, options);
+  auto [config, settings] = config_and_fingerprint({}, options);
   return prune_model({"prune", model, parts, {}, "", {}, {}}, with_parameters(options, model),
                      std::move(config), settings, session);
 }
@@ -271,7 +277,7 @@ PruneResult prune(const net::Model<float>& model,
 PruneResult prune(const net::Adapter& adapter, const PruneOptions& options, Session& session) {
   const auto kind = net::AdapterKind::kNative;
   const PruneOptions used = checked_adapter_options(options, kind, false, false);
-  auto [config, settings] = described({}, used);
+  auto [config, settings] = config_and_fingerprint({}, used);
   return prune_adapter({"prune", adapter, kind, {}}, used, std::move(config), settings, session);
 }
 

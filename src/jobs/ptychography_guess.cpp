@@ -158,7 +158,7 @@ std::optional<double> attribute(const std::string& xml, const std::string& name)
   return std::strtod(match[1].str().c_str(), nullptr);
 }
 
-std::optional<Found> from_tiff(const io::TiffNotes& notes, const std::string& key) {
+std::optional<Found> from_tiff(const io::TiffInfo& notes, const std::string& key) {
   const auto found = [](double value, const char* source) {
     return Found{fmt::format("{:.6g}", value), source};
   };
@@ -245,7 +245,7 @@ Index count_of(const io::Variable& images, bool stack) {
 }
 
 // The line of one key; two for the pixels of a detector.
-std::string key_lines(const io::VariableFile& file, const io::TiffNotes& notes, const Key& key,
+std::string key_lines(const io::VariableFile& file, const io::TiffInfo& notes, const Key& key,
                       SetupGuess& guess) {
   const std::string name = key.name;
   auto found = from_variables(file, key);
@@ -275,7 +275,7 @@ SetupGuess guess_setup(const PtychographyInput& input, const Session& session) {
           ? std::filesystem::path(input.data).filename().replace_extension(".toml").string()
           : input.setup;
   const std::filesystem::path tiff = first_tiff(input.data);
-  const io::TiffNotes notes = tiff.empty() ? io::TiffNotes() : io::read_tiff_notes(tiff);
+  const io::TiffInfo notes = tiff.empty() ? io::TiffInfo() : io::read_tiff_info(tiff);
   std::string text = fmt::format(
       "# Setup of {}, guessed from its files. Lines with CHECK or MISSING "
       "need a look.\n\n[optics]\n",

@@ -41,9 +41,11 @@ void describe(OptionTable& table, PtychographyInput& input) {
   table.add("setup", input.setup, "TOML file with optics, LEDs and data")
       .called("FILE")
       .keeps_numbers();
-  table.add("guess", input.guess, "Write a setup file from what the data file says, and stop")
+  table
+      .add("guess", input.guess,
+           "Write a setup file from the information in the data file, and stop")
       .keeps_numbers();
-  table.add("mask", input.mask, "Pixels not to use, where a picture or array is not 0")
+  table.add("mask", input.mask, "Picture or array that is not 0 at the pixels to leave out")
       .called("FILE");
 }
 
@@ -79,18 +81,18 @@ void describe(OptionTable& table, PtychographyJobOptions& o) {
             if (*tile > 0) return std::to_string(*tile);
             return std::string(*tile == 0 ? "auto" : "off");
           },
-          "Cut large images into tiles of about so many pixels a side; auto: above 192 pixels")
+          "Cut large images into tiles of about this many pixels a side; auto: above 192 pixels")
       .called("auto|off|PIXELS");
   table.add("snapshots", o.snapshots, "Iterations to draw, as 0,10,100 (gradient method)")
       .keeps_numbers();
   describe(table, o.method);
-  // Images have noise of another kind than entries.
+  // The shared option is about entries; images have another kind of noise.
   table.remove({"noise-model"});
   table.add("noise-model", o.noise,
             {{"auto", PhotonNoise::kAuto},
              {"gaussian", PhotonNoise::kGaussian},
              {"poisson", PhotonNoise::kPoisson}},
-            "Noise: as the images show it, equal in all amplitudes, or that of counts of photons");
+            "Noise: found from the images, equal in all amplitudes, or that of photon counts");
 }
 
 }  // namespace udv::jobs

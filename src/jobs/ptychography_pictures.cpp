@@ -47,7 +47,7 @@ struct Colour {
 };
 
 // Left out red; others by their field, lighter or darker with the gain of their LED.
-Colour colour_of(const LedNote& led, const LedLight& light) {
+Colour colour_of(const LedInfo& led, const LedLight& light) {
   if (!led.left_out.empty()) return {220, 40, 40};
   if (light.gain < 0) return {70, 120, 220};  // predicted, not used
   const double usual = led.dark ? 110 : 200;
@@ -56,11 +56,11 @@ Colour colour_of(const LedNote& led, const LedLight& light) {
   return {level, level, level};
 }
 
-io::RgbImage led_map(const Optics& optics, const std::vector<LedNote>& leds,
+io::RgbImage led_map(const Optics& optics, const std::vector<LedInfo>& leds,
                      const std::vector<LedLight>& lights) {
   constexpr Index kSide = 240, kHalf = 3;
   double reach = optics.numerical_aperture;
-  for (const LedNote& led : leds) reach = std::max(reach, led.light.na);
+  for (const LedInfo& led : leds) reach = std::max(reach, led.light.na);
   io::RgbImage map{kSide, kSide, std::vector<std::uint8_t>(3 * kSide * kSide, 20)};
   const auto paint = [&](Index row, Index col, const Colour& colour) {
     std::uint8_t* const at = map.pixels.data() + 3 * (row * kSide + col);
@@ -83,7 +83,7 @@ io::RgbImage led_map(const Optics& optics, const std::vector<LedNote>& leds,
   return map;
 }
 
-std::string led_table(const std::vector<LedNote>& leds, const std::vector<LedLight>& lights) {
+std::string led_table(const std::vector<LedInfo>& leds, const std::vector<LedLight>& lights) {
   std::string text = "image,x,y,na,field,level,gain,background,left_out\n";
   const auto known = [](double value) { return value < 0 ? "" : fmt::format("{:.6g}", value); };
   for (size_t l = 0; l < leds.size(); ++l)
@@ -153,7 +153,7 @@ void write_pupil(RunFolder& folder, const RowMatrix<std::complex<double>>& pupil
   io::write_png(folder.file("pupil.png"), io::gray_picture(phase));
 }
 
-void write_leds(RunFolder& folder, const Optics& optics, const std::vector<LedNote>& leds,
+void write_leds(RunFolder& folder, const Optics& optics, const std::vector<LedInfo>& leds,
                 const std::vector<LedLight>& lights) {
   io::write_png(folder.file("leds.png"), led_map(optics, leds, lights));
   io::write_atomically(folder.file("leds.csv"), led_table(leds, lights));
@@ -163,7 +163,7 @@ void note_leds(io::RunInfo& info, const PtychographyData& data) {
   for (const Index led : data.used) info.lists["leds"].push_back(std::int64_t{led + 1});
   for (const Index led : data.contradicting)
     info.lists["contradicting_leds"].push_back(std::int64_t{led + 1});
-  for (const LedNote& led : data.leds) {
+  for (const LedInfo& led : data.leds) {
     if (led.left_out.empty()) continue;
     info.lists["left_out_leds"].push_back(std::int64_t{led.image + 1});
     info.lists["left_out_reasons"].push_back(led.left_out);

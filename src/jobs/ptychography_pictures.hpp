@@ -41,7 +41,7 @@ struct LedLight {
 };
 
 /// leds.png and leds.csv: lights[l] belongs to leds[l].
-void write_leds(RunFolder& folder, const Optics& optics, const std::vector<LedNote>& leds,
+void write_leds(RunFolder& folder, const Optics& optics, const std::vector<LedInfo>& leds,
                 const std::vector<LedLight>& lights);
 
 /// Which images are used and which are not, why, and the geometry.

@@ -85,8 +85,8 @@ std::vector<Experiment> parse(const std::vector<Source>& sources, const Reproduc
                               const fs::path& out) {
   std::vector<Experiment> experiments;
   for (const Source& source : sources) {
-    const ExperimentPlace place{data_folder(options), (out / source.name).string(), options.quick};
-    experiments.push_back(parse_experiment(source.name, source.path, source.text, place));
+    const ExperimentPaths paths{data_folder(options), (out / source.name).string(), options.quick};
+    experiments.push_back(parse_experiment(source.name, source.path, source.text, paths));
   }
   return experiments;
 }
@@ -250,7 +250,7 @@ void describe(OptionTable& table, ReproduceInput& input) {
 void describe(OptionTable& table, ReproduceOptions& options) {
   table.group("Experiments");
   table.add("quick", options.quick, "Use smaller sizes: all experiments in ten minutes");
-  table.add("fresh", options.fresh, "Run again what is finished");
+  table.add("fresh", options.fresh, "Repeat finished runs");
   table.add("data", options.data, "Folder with the data sets")
       .called("FOLDER")
       .default_is("$UDV_DATA");

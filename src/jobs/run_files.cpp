@@ -4,14 +4,14 @@
 #include <algorithm>
 
 #include "core/require.hpp"
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = io::detail::RunJson;
+using Json = io::detail::OrderedJson;
 
 // Beside the files of the run in its staging folder.
 constexpr const char* kWhole = ".whole.json";

@@ -101,14 +101,15 @@ void RunFolder::check_rules(const FolderRules& rules) const {
   if (rules.force) return;
   if (fs::exists(checkpoint())) {
     if (rules.resume) return;
-    refuse(folder_,
-           "holds the checkpoint of a run that was stopped: go on from it (resume), start anew "
-           "(force) or take another folder");
+    refuse(
+        folder_,
+        "holds the checkpoint of a run that was stopped: continue it (resume), start again (force) "
+        "or take another folder");
   }
   if (!rules.continues.empty() && fs::exists(folder_ / rules.continues)) {
     if (rules.resume) return;
     refuse(folder_, "holds results (" + rules.continues +
-                        "): go on from them (resume), start anew (force) or take another folder");
+                        "): continue (resume), start again (force) or take another folder");
   }
   if (fs::exists(folder_ / kRunFile))
     refuse(folder_, "holds a finished run: replace it (force) or take another folder");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "udv/core/export.hpp"
 #include "udv/jobs/run_folder.hpp"
 
 namespace udv::jobs {
 
-using Json = io::detail::RunJson;
+using Json = io::detail::OrderedJson;
 using io::detail::list;
 using io::detail::number;
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/require.hpp"
+#include "jobs/run_files.hpp"
 #include "jobs/run_json.hpp"
 #include "udv/io/file.hpp"
 #include "udv/jobs/run_folder.hpp"
@@ -142,14 +143,14 @@ RunContents read_run_folder(const fs::path& folder) {
   RunContents contents;
   contents.folder = folder;
   contents.run = Json::object();
-  if (contents.has("run.json")) contents.run = read_run_json(contents.file("run.json"));
+  if (contents.has(kRunFile)) contents.run = read_run_json(contents.file(kRunFile));
   if (contents.has("live.json")) contents.live = io::detail::read_json(contents.file("live.json"));
   return contents;
 }
 
 bool is_run_folder(const fs::path& folder) {
   RunFolder::complete(folder);
-  for (const char* name : {"run.json", "live.json", "results.csv"})
+  for (const char* name : {kRunFile, "live.json", "results.csv"})
     if (fs::exists(folder / name)) return true;
   return false;
 }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/text_table.hpp"
 
@@ -20,8 +20,8 @@ using NumberTable = std::map<std::string, std::vector<double>>;
 /// What a run has left in its folder. Everything that reads run folders does it through this.
 struct RunContents {
   std::filesystem::path folder;
-  io::detail::RunJson run;   ///< run.json; an empty object while the run is not finished
-  io::detail::RunJson live;  ///< live.json of an unfinished run; null where there is none
+  io::detail::OrderedJson run;   ///< run.json; an empty object while the run is not finished
+  io::detail::OrderedJson live;  ///< live.json of an unfinished run; null where there is none
   /// Fields of tables that were left out because they are no numbers, one line for each file.
   mutable std::set<std::string> left_out;
 

@@ -53,8 +53,8 @@ void describe(OptionTable& table, RunOptions& options) {
       .keeps_numbers();
   table
       .add("force", options.force,
-           "Write to a folder that holds something: replace the run in it, or start anew instead "
-           "of resuming; files that are not of a run stay")
+           "Allow a folder that is not empty: replace the run in it, or start again instead of "
+           "resuming; other files are kept")
       .keeps_numbers();
   table.add("time-limit", options.time_limit, "Stop after this time and keep the best")
       .positive()
@@ -168,7 +168,8 @@ std::string Run::state_to_resume() {
   const fs::path path = folder_->checkpoint();
   if (!fs::exists(path)) {
     if (!continues_.empty() && fs::exists(folder_->path() / continues_)) return "";
-    session_.listener().warning(path.string() + ": no checkpoint there, starting anew");
+    session_.listener().warning(path.string() +
+                                ": no checkpoint found, starting from the beginning");
     return "";
   }
   try {
@@ -190,7 +191,7 @@ Hooks Run::hooks(const ProgressTotal& total, const ProgressWords& words) {
   return hooks;
 }
 
-// A state that cannot be written is an error where nothing follows it, else something to know.
+// A state that cannot be written is an error if the run ends here, else a warning.
 void Run::save(const std::string& state) {
   try {
     folder_->save_checkpoint(to_bytes(Checkpoint{info_.command, fingerprint_, state}));
@@ -198,7 +199,7 @@ void Run::save(const std::string& state) {
   } catch (const IoError& error) {
     if (session_.interrupted()) throw;
     if (!std::exchange(warned_of_save_, true))
-      warn(message(error.what(), "; the run goes on, but cannot be resumed from here"));
+      warn(message(error.what(), "; the run continues, but cannot be resumed from here"));
   }
 }
 

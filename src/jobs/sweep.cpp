@@ -407,14 +407,14 @@ void describe(OptionTable& table, SweepInput& input) {
       .keeps_numbers();
   table
       .add("part", input.part,
-           "Train the I-th of N parts alone, in part-I-of-N of the folder; what all parts there "
-           "have finished is put together by each of them at its end")
+           "Train only part I of N, in part-I-of-N of the folder; the finished results of all "
+           "parts there are combined when a part ends")
       .called("I/N")
       .keeps_numbers();
   table
       .add_each(
           "merge", input.merge,
-          "Put together what these folders of the same sweep have finished, and train nothing")
+          "Combine the finished results of these folders of the same sweep, and train nothing")
       .called("FOLDER")
       .keeps_numbers();
 }

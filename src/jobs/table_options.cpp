@@ -39,10 +39,10 @@ void describe(OptionTable& table, TableOutput& o) {
   table.add("keep-known", o.keep_known, "Known entries of that table stay as they are")
       .as_switch_word()
       .keeps_numbers();
-  table.add("yes", o.yes, "Write it even where it is larger than 2 GB").keeps_numbers();
+  table.add("yes", o.yes, "Write it even if it is larger than 2 GB").keeps_numbers();
   table
       .add("recommend", o.recommend,
-           "Best unknown columns for each row, so many (recommendations.csv)")
+           "Number of best unknown columns for each row (recommendations.csv)")
       .at_least(1)
       .default_is("none")
       .keeps_numbers();

@@ -69,7 +69,7 @@ void warn(Run& run, const net::PreparedData<Real>& data, const TrainJobResult& s
   if (summary.stop == TrainStop::kDiverged)
     run.warn(run.path().string() +
              ": diverged, a smaller learning rate (lr) expected; the network is of no use");
-  else if (!net::beats(summary.metrics, summary.baseline))
+  else if (!net::is_better_than(summary.metrics, summary.baseline))
     run.warn(data.training.task == net::Task::kRegression
                  ? "the network is no better than predicting the mean of the target"
                  : "the network is no better than predicting the commonest class");

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "udv/core/export.hpp"
 #include "udv/jobs/session.hpp"
 #include "udv/net/figures.hpp"
@@ -30,10 +30,10 @@ struct Training {
 /// What was measured on a test part, for run.json: test_rmse, test_mae, test_r2 in the user's units
 /// (lists in "targets" where there are several), or test_accuracy, log loss, per-class figures and
 /// the confusion matrix; and what needs no network.
-UDV_EXPORT io::detail::RunJson metrics_json(const net::Metrics& metrics,
-                                            const net::Preprocessing& how);
-UDV_EXPORT io::detail::RunJson baseline_json(const net::Baseline& baseline,
-                                             const net::Preprocessing& how);
+UDV_EXPORT io::detail::OrderedJson metrics_json(const net::Metrics& metrics,
+                                                const net::Preprocessing& how);
+UDV_EXPORT io::detail::OrderedJson baseline_json(const net::Baseline& baseline,
+                                                 const net::Preprocessing& how);
 
 /// test_predictions.csv: true and predicted values of a test part, at most the first 20,000 rows.
 template <typename Real>

@@ -52,7 +52,7 @@ void unclip(PreparedData<Real>& data) {
 template <typename Real>
 void bend_targets(PreparedData<Real>& data) {
   Preprocessing& how = data.preprocessing;
-  const Affine bent = fit_targets("standard", true, how.in_target_units(data.training.Y));
+  const ColumnTransform bent = fit_targets("standard", true, how.in_target_units(data.training.Y));
   for (Dataset<Real>* part : parts_of(data)) {
     RowMatrix<double> Y = how.in_target_units(part->Y);
     apply(bent, Y);
@@ -90,7 +90,7 @@ bool is_crossed(const PreparedData<Real>& data) {
 
 // One way to train: the variant and its data.
 template <typename Real>
-struct Racer {
+struct HeadCandidate {
   std::string variant;
   bool bent;
   const PreparedData<Real>* data;
@@ -123,10 +123,10 @@ double objective_after_race(const Dataset<Real>& training, const Dataset<Real>& 
 }
 
 template <typename Real>
-void race(Racer<Real>& racer, TrainOptions options) {
-  const PreparedData<Real>& data = *racer.data;
-  options.variant = racer.variant;
-  if (!variant_named(racer.variant).has(LayerKind::kRelu)) {
+void race(HeadCandidate<Real>& candidate, TrainOptions options) {
+  const PreparedData<Real>& data = *candidate.data;
+  options.variant = candidate.variant;
+  if (!variant_named(candidate.variant).has(LayerKind::kRelu)) {
     options.hidden = options.hidden > 0 ? options.hidden : kRaceWidth;
     options.deeper.clear();
   }
@@ -135,17 +135,17 @@ void race(Racer<Real>& racer, TrainOptions options) {
     return objective_after_race(inside, outside, data.preprocessing, options, curve);
   };
   if (!is_crossed(data)) {
-    racer.objective = run(data.training, data.validation);
+    candidate.objective = run(data.training, data.validation);
     return;
   }
   const FoldVisit<Real> visit = [&](const Dataset<Real>& inside, const Dataset<Real>& outside) {
-    racer.objective += static_cast<double>(outside.size()) * run(inside, outside);
+    candidate.objective += static_cast<double>(outside.size()) * run(inside, outside);
   };
   for_each_fold(joined(data.training, data.validation), options.seed, visit);
-  racer.objective /= static_cast<double>(data.training.size() + data.validation.size());
+  candidate.objective /= static_cast<double>(data.training.size() + data.validation.size());
   const auto least = std::min_element(
       curve.begin(), curve.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (least != curve.end()) racer.steps = least->first;
+  if (least != curve.end()) candidate.steps = least->first;
 }
 
 bool is_raced(const TrainOptions& options, Index rows, Index inputs, Index validation_rows) {
@@ -155,7 +155,7 @@ bool is_raced(const TrainOptions& options, Index rows, Index inputs, Index valid
 }
 
 // An objective has to be below share * other - step to be clearly better than another.
-struct Margins {
+struct WinMargins {
   bool crossed;  ///< judged by cross-validation
   bool simple;   ///< a linear head is taken unless ReLU is clearly better; else the reverse
   double share, step;
@@ -170,7 +170,7 @@ struct Margins {
 
 // Few rows in many dimensions can all be separated by a plane: bends are the exception there.
 template <typename Real>
-Margins margins_of(const PreparedData<Real>& data, const TrainOptions& options) {
+WinMargins margins_of(const PreparedData<Real>& data, const TrainOptions& options) {
   const bool crossed = is_crossed(data), wide = is_wide(data);
   if (crossed) return {true, true, kFewerCrossed, 0};
   if (data.training.task == Task::kRegression || options.metric == "loss")
@@ -192,39 +192,39 @@ std::vector<PreparedData<Real>> ways_of(const PreparedData<Real>& data, bool unc
 
 // The variant that was given, or ReLU and linear heads.
 template <typename Real>
-std::vector<Racer<Real>> racers_of(const std::vector<PreparedData<Real>>& ways,
-                                   const TrainOptions& options) {
-  std::vector<Racer<Real>> racers;
+std::vector<HeadCandidate<Real>> candidates_of(const std::vector<PreparedData<Real>>& ways,
+                                               const TrainOptions& options) {
+  std::vector<HeadCandidate<Real>> candidates;
   const bool open = options.variant == "auto";
   const auto clipped = ways.front().preprocessing.features.clip.size();
   for (const PreparedData<Real>& way : ways) {
     const bool bent = way.preprocessing.targets.bend.size() > 0;
     const bool free = way.preprocessing.features.clip.size() != clipped;
-    if (!free) racers.push_back({open ? "UDV-ReLU" : options.variant, bent, &way});
-    if (open) racers.push_back({"UDV", bent, &way});
+    if (!free) candidates.push_back({open ? "UDV-ReLU" : options.variant, bent, &way});
+    if (open) candidates.push_back({"UDV", bent, &way});
   }
-  return racers;
+  return candidates;
 }
 
-// Among the racers that are bent, or not: the best linear head where `prefer(linear, relu)`, else
-// the other one.
+// Among the candidates that are bent, or not: the best linear head where `prefer(linear, relu)`,
+// else the other one.
 template <typename Real>
-const Racer<Real>* best_of(const std::vector<Racer<Real>>& racers, bool bent,
-                           const std::function<bool(double, double)>& prefer) {
-  const Racer<Real>*given = nullptr, *linear = nullptr;
-  for (const Racer<Real>& racer : racers) {
-    if (racer.bent != bent) continue;
+const HeadCandidate<Real>* best_of(const std::vector<HeadCandidate<Real>>& candidates, bool bent,
+                                   const std::function<bool(double, double)>& prefer) {
+  const HeadCandidate<Real>*given = nullptr, *linear = nullptr;
+  for (const HeadCandidate<Real>& candidate : candidates) {
+    if (candidate.bent != bent) continue;
     if (!given)
-      given = &racer;
-    else if (!linear || racer.objective < linear->objective)
-      linear = &racer;
+      given = &candidate;
+    else if (!linear || candidate.objective < linear->objective)
+      linear = &candidate;
   }
   return linear && prefer(linear->objective, given->objective) ? linear : given;
 }
 
 // Five folds know better than a handful of validation rows where more steps only overfit.
 template <typename Real>
-void take(const Racer<Real>& winner, PreparedData<Real>& data, TrainOptions& options) {
+void take(const HeadCandidate<Real>& winner, PreparedData<Real>& data, TrainOptions& options) {
   options.variant = winner.variant;
   const bool early = winner.steps > 0 && winner.steps <= kRaceSteps / 2 &&
                      data.validation.size() < kFewValidationRows;
@@ -241,19 +241,19 @@ HeadChoice choose_head(PreparedData<Real>& data, TrainOptions& options) {
       !is_raced(options, data.training.size(), data.training.X.cols(), data.validation.size()))
     return {};
   const auto ways = ways_of(data, open, bending);
-  auto racers = racers_of(ways, options);
-  parallel_blocks(static_cast<Index>(racers.size()), 1,
-                  [&](Index i, Index) { race(racers[static_cast<size_t>(i)], options); });
-  const Margins margins = margins_of(data, options);
+  auto candidates = candidates_of(ways, options);
+  parallel_blocks(static_cast<Index>(candidates.size()), 1,
+                  [&](Index i, Index) { race(candidates[static_cast<size_t>(i)], options); });
+  const WinMargins margins = margins_of(data, options);
   const auto best = [&](bool bent) {
-    return best_of(racers, bent, [&](double linear, double relu) {
+    return best_of(candidates, bent, [&](double linear, double relu) {
       return margins.simple ? !(relu < margins.below(linear)) : linear < margins.below(relu);
     });
   };
-  const Racer<Real>* winner = best(false);
+  const HeadCandidate<Real>* winner = best(false);
   HeadChoice choice;
   if (bending) {
-    const Racer<Real>* const other = best(true);
+    const HeadCandidate<Real>* const other = best(true);
     const double limit = winner->objective * (margins.crossed ? 1 : kFewerLosses);
     const bool better = other->objective < limit;
     choice.target =

@@ -20,8 +20,8 @@ std::vector<Index> all_rows(Index count) {
 }
 
 template <typename Real>
-Affine array_scaling(const std::string& wanted, const ArrayData<Real>& arrays,
-                     const RowMatrix<Real>& X) {
+ColumnTransform array_scaling(const std::string& wanted, const ArrayData<Real>& arrays,
+                              const RowMatrix<Real>& X) {
   const Index d = X.cols();
   if (wanted == "auto" && arrays.is_image)
     return {Vector<double>::Zero(d), Vector<double>::Constant(d, kPixelFactor), {}};
@@ -89,7 +89,7 @@ void note_rare_classes(PreparedData<Real>& data) {
   data.notes.push_back(message(rare == 1 ? "1 class has" : message(rare, " classes have"),
                                " fewer than two rows in the training part, such as ",
                                io::quoted(names.empty() ? std::to_string(label) : names[label]),
-                               ": not to be learned"));
+                               ": too few to learn"));
 }
 
 }  // namespace
@@ -156,9 +156,10 @@ void describe(OptionTable& table, DataOptions& o) {
   table.add("target-scaling", o.table.target_scaling, "Scaling of the targets; auto: standard")
       .one_of({"auto", "minmax", "standard", "none"});
   table
-      .add("target-transform", o.table.target_transform,
-           "Before it: none, or the logarithm of targets above 0 (up to their 90 % quantile, its "
-           "tangent from there on); auto: what is better in cross-validation")
+      .add(
+          "target-transform", o.table.target_transform,
+          "Transform of the targets before scaling: none, or the logarithm of positive targets (up "
+          "to their 90 % quantile, its tangent above); auto: the better one in cross-validation")
       .one_of({"auto", "none", "log"});
   table.add("drop", o.table.drop, "Columns to leave out");
   table.add("keep", o.table.keep, "Columns to use although they seem to number the rows");

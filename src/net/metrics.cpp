@@ -130,7 +130,7 @@ Baseline baseline_of(const Dataset<Real>& training, const Dataset<Real>& test,
   return baseline;
 }
 
-bool beats(const Metrics& metrics, const Baseline& baseline) {
+bool is_better_than(const Metrics& metrics, const Baseline& baseline) {
   return metrics.task == Task::kRegression ? metrics.mean_rmse() < baseline.mean_rmse()
                                            : metrics.accuracy > baseline.accuracy;
 }

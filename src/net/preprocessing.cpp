@@ -213,7 +213,7 @@ void require_columns(const io::TextTable& table, const std::vector<std::string>&
 }
 
 template <typename Real>
-RowMatrix<Real> scaled(RowMatrix<double> values, const Affine& how) {
+RowMatrix<Real> scaled(RowMatrix<double> values, const ColumnTransform& how) {
   apply(how, values);
   return values.template cast<Real>();
 }
@@ -226,7 +226,7 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-void fit_robust(const RowMatrix<double>& X, Index j, Affine& how) {
+void fit_robust(const RowMatrix<double>& X, Index j, ColumnTransform& how) {
   std::vector<double> sorted(static_cast<size_t>(X.rows()));
   for (Index i = 0; i < X.rows(); ++i) sorted[static_cast<size_t>(i)] = X(i, j);
   std::sort(sorted.begin(), sorted.end());
@@ -238,7 +238,7 @@ void fit_robust(const RowMatrix<double>& X, Index j, Affine& how) {
 }
 
 // One feature per word is centred and keeps its size.
-void centre_words(const Preprocessing& how, const RowMatrix<double>& X, Affine& scaling) {
+void centre_words(const Preprocessing& how, const RowMatrix<double>& X, ColumnTransform& scaling) {
   Index at = 0;
   for (const ColumnCoding& coding : how.columns) {
     const Index count = coding.features();
@@ -285,9 +285,9 @@ Index ColumnCoding::features() const {
   return kind == ColumnKind::kCategory && onehot ? static_cast<Index>(categories.size()) : 1;
 }
 
-Affine fit_scaling(const std::string& name, const RowMatrix<double>& X) {
+ColumnTransform fit_scaling(const std::string& name, const RowMatrix<double>& X) {
   const Index d = X.cols();
-  Affine how{Vector<double>::Zero(d), Vector<double>::Ones(d), {}};
+  ColumnTransform how{Vector<double>::Zero(d), Vector<double>::Ones(d), {}};
   if (name == "none") return how;
   const bool standard = name == "standard", robust = name == "robust";
   require(standard || robust || name == "minmax", "scaling '", name,
@@ -307,7 +307,7 @@ Affine fit_scaling(const std::string& name, const RowMatrix<double>& X) {
   return how;
 }
 
-Affine fit_targets(const std::string& name, bool bent, const RowMatrix<double>& Y) {
+ColumnTransform fit_targets(const std::string& name, bool bent, const RowMatrix<double>& Y) {
   if (!bent) return fit_scaling(name, Y);
   Vector<double> bends(Y.cols());
   RowMatrix<double> T = Y;
@@ -319,7 +319,7 @@ Affine fit_targets(const std::string& name, bool bent, const RowMatrix<double>& 
     bends(k) = quantile(sorted, kBendAt);
     T.col(k) = Y.col(k).unaryExpr([&](double y) { return bend(y, bends(k)); });
   }
-  Affine how = fit_scaling(name, T);
+  ColumnTransform how = fit_scaling(name, T);
   how.bend = bends;
   return how;
 }
@@ -336,7 +336,7 @@ double unbend(double t, double c) {
 }
 
 template <typename Real>
-void apply(const Affine& how, RowMatrix<Real>& X) {
+void apply(const ColumnTransform& how, RowMatrix<Real>& X) {
   for (Index j = 0; j < how.bend.size(); ++j)
     for (Index i = 0; i < X.rows(); ++i)
       X(i, j) = static_cast<Real>(bend(static_cast<double>(X(i, j)), how.bend(j)));
@@ -376,7 +376,8 @@ std::optional<ColumnCoding> code_column(const io::TextTable& table, Index column
   if (facts.kind == ColumnKind::kCategory) fit_categories(table, column, training, options, coding);
   if (facts.kind == ColumnKind::kDate) fit_date(table, column, training, coding);
   if (coding.features() == 0) {
-    notes.push_back(message("column ", io::quoted(coding.column), " says nothing: left out"));
+    notes.push_back(
+        message("column ", io::quoted(coding.column), " has no usable values: left out"));
     return std::nullopt;
   }
   return coding;
@@ -485,7 +486,7 @@ RowMatrix<double> Preprocessing::in_target_units(const RowMatrix<Real>& values) 
                                                             const std::vector<Index>&) const; \
   template Dataset<Real> Preprocessing::dataset_of<Real>(const io::TextTable&,                \
                                                          const std::vector<Index>&) const;    \
-  template void apply(const Affine&, RowMatrix<Real>&);                                       \
+  template void apply(const ColumnTransform&, RowMatrix<Real>&);                              \
   template RowMatrix<double> Preprocessing::in_target_units<Real>(const RowMatrix<Real>&) const;
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

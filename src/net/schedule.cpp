@@ -12,26 +12,26 @@ namespace {
 
 constexpr double kRootSteps = 100;
 
-using Rule = double (*)(const Schedule&, const Moment&);
+using Rule = double (*)(const Schedule&, const TrainingPosition&);
 
 double half_wave(Index at, Index end) {
   return (1 + std::cos(std::numbers::pi * static_cast<double>(at) / static_cast<double>(end))) / 2;
 }
-double cosine(const Schedule&, const Moment& moment) {
-  return half_wave(moment.epoch, moment.epochs);
+double cosine(const Schedule&, const TrainingPosition& at) {
+  return half_wave(at.epoch, at.epochs);
 }
-double constant(const Schedule&, const Moment&) {
+double constant(const Schedule&, const TrainingPosition&) {
   return 1;
 }
-double step(const Schedule& schedule, const Moment& moment) {
-  return std::pow(schedule.factor, std::floor(static_cast<double>(moment.epoch) /
-                                              static_cast<double>(schedule.length)));
+double step(const Schedule& schedule, const TrainingPosition& at) {
+  return std::pow(schedule.factor,
+                  std::floor(static_cast<double>(at.epoch) / static_cast<double>(schedule.length)));
 }
-double root(const Schedule&, const Moment& moment) {
-  return std::sqrt(kRootSteps / (static_cast<double>(moment.step) + kRootSteps));
+double root(const Schedule&, const TrainingPosition& at) {
+  return std::sqrt(kRootSteps / (static_cast<double>(at.step) + kRootSteps));
 }
-double cosine_step(const Schedule&, const Moment& moment) {
-  return half_wave(moment.step, moment.steps);
+double cosine_step(const Schedule&, const TrainingPosition& at) {
+  return half_wave(at.step, at.steps);
 }
 
 struct Entry {
@@ -54,8 +54,8 @@ std::string schedule_names() {
   return names_of(kSchedules);
 }
 
-double Schedule::rate(double base, const Moment& moment) const {
-  return base * rule_named(name)(*this, moment);
+double Schedule::rate(double base, const TrainingPosition& at) const {
+  return base * rule_named(name)(*this, at);
 }
 
 double Schedule::rate(double base, Index epoch, Index epochs) const {

@@ -147,7 +147,7 @@ TensorPruningResult prune_tensors(const std::filesystem::path& path, const Tenso
   }
   require_distinct_names(path.string(), tensors);
   auto metadata = file.metadata();
-  metadata["udv_pruned"] = "NAME.up (m x r) times NAME.down (r x n) stands for the matrix NAME";
+  metadata["udv_pruned"] = "NAME.up (m x r) times NAME.down (r x n) replaces the matrix NAME";
   result.bytes = io::safetensors_bytes(tensors, metadata);
   return result;
 }

@@ -49,7 +49,7 @@ void refuse_beside_paper(const TrainOptions& o) {
   refuse(o.max_steps > 0, "max-steps");
 }
 
-TrainOptions with_paper(TrainOptions o, const RunShape& shape) {
+TrainOptions with_paper(TrainOptions o, const DataShape& shape) {
   refuse_beside_paper(o);
   const std::string unset = "auto";
   fill(o.variant, unset, std::string("UDV"));
@@ -74,7 +74,7 @@ double rate_for(const TrainOptions& o) {
   return o.deeper.empty() ? kRate : kDeepRate;
 }
 
-TrainOptions with_defaults(TrainOptions o, const RunShape& shape) {
+TrainOptions with_defaults(TrainOptions o, const DataShape& shape) {
   require(!o.shrink, "shrink found, which needs preset paper: averaged weights keep their width");
   const std::string unset = "auto";
   fill(o.variant, unset, std::string(o.is_strong() ? "UDV" : "UDV-ReLU"));
@@ -114,7 +114,7 @@ TrainOptions TrainOptions::paper() {
   return options.resolved({});
 }
 
-TrainOptions TrainOptions::resolved(const RunShape& shape) const {
+TrainOptions TrainOptions::resolved(const DataShape& shape) const {
   return is_paper() ? with_paper(*this, shape) : with_defaults(*this, shape);
 }
 

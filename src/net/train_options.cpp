@@ -71,10 +71,9 @@ void add_bias(OptionTable& table, std::optional<Bias>& bias) {
     return kWords[(*at)->kind];
   };
   table
-      .add_custom(
-          "bias", set, get,
-          "Biases: a constant feature beside the others, one in every dense layer, or none; "
-          "auto: constant")
+      .add_custom("bias", set, get,
+                  "Biases: an additional constant feature, one in every dense layer, or none; "
+                  "auto: constant")
       .one_of({"auto", "constant", "all", "none"})
       .when_bare("all");
 }
@@ -98,19 +97,20 @@ void describe_defaults(OptionTable& table, TrainOptions& o) {
   add_average(table, o.average);
   table
       .add("label-smoothing", o.smoothing,
-           "Share of a label that is spread over all classes; auto: 0.1 with ReLU. The "
-           "probabilities are "
-           "set right on the validation part")
+           "Share of a label that is spread over all classes; auto: 0.1 with ReLU. Probabilities "
+           "are calibrated on the validation part")
       .between(0, 0.999)
       .word("auto", -1);
-  table.add("balance", o.balance, "Let all classes weigh the same in the loss");
-  table.add("metric", o.metric, "What the validation part is judged by").one_of(metric_names());
+  table.add("balance", o.balance, "Give all classes the same weight in the loss");
+  table.add("metric", o.metric, "Metric on the validation part").one_of(metric_names());
   table
       .add("bias-to-low-rank", o.low_rank,
            "strong: linear head, no smoothing, larger steps, second moments shared by neurons; "
            "the fastest decay of the spectrum, at a price in accuracy")
       .one_of({"default", "strong"});
-  table.add("max-steps", o.max_steps, "Steps at most; auto: 8000, from 10,000 rows on 16,000")
+  table
+      .add("max-steps", o.max_steps,
+           "Largest number of steps; auto: 8000, from 10,000 rows on 16,000")
       .between(1, kMost)
       .word("auto", 0);
 }
@@ -131,7 +131,7 @@ void describe(OptionTable& table, TrainOptions& o) {
   table.add("lr", o.learning_rate, "Learning rate of the first step").positive().word("auto", 0);
   table
       .add("epochs", o.epochs,
-           "Passes over the training part; auto: until the validation part gains nothing")
+           "Passes over the training part; auto: until the validation part no longer improves")
       .between(1, kMost)
       .word("auto", 0);
   add_batch(table, o.batch);
@@ -151,7 +151,7 @@ void describe(OptionTable& table, TrainOptions& o) {
   add_bias(table, o.bias);
   table.add("shrink", o.shrink, "Preset paper: remove neurons while training");
   table.add("shrink-tail", o.shrink_tail, "Share of the energy of UD that may be removed");
-  table.add("shrink-every", o.shrink_every, "Epochs between two looks at the spectrum");
+  table.add("shrink-every", o.shrink_every, "Epochs between two computations of the spectrum");
 }
 
 }  // namespace udv::net

@@ -49,9 +49,9 @@ struct RowFit {
   Square spread;
 };
 
-class Folder {
+class RowFitter {
  public:
-  Folder(const LearnedColumns& columns, const Entries& entries)
+  RowFitter(const LearnedColumns& columns, const Entries& entries)
       : columns_(columns),
         entries_(entries),
         by_row_(entries),
@@ -179,7 +179,7 @@ double FoldedRows::deviation(const LearnedColumns& columns, Index i, Index j) co
 FoldedRows fold_in(const LearnedColumns& columns, const Entries& rows, bool with_spread) {
   constexpr Index kBlock = 64;
   check_sizes(columns, rows);
-  const Folder folder(columns, rows);
+  const RowFitter fitter(columns, rows);
   FoldedRows result;
   const Index k = columns.mean.size();
   result.t.resize(rows.rows, k);
@@ -187,7 +187,7 @@ FoldedRows fold_in(const LearnedColumns& columns, const Entries& rows, bool with
   std::vector<Square> open(static_cast<std::size_t>(rows.rows));
   parallel_blocks(rows.rows, kBlock, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      RowFit fit = folder.fit(i);
+      RowFit fit = fitter.fit(i);
       result.t.row(i) = fit.t.transpose();
       if (with_spread)
         Eigen::Map<RowMatrix<float>>(result.spread.row(i).data(), k, k) = fit.spread.cast<float>();

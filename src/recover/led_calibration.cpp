@@ -33,29 +33,29 @@ bool differ(const Optics& one, const Optics& other) {
 }
 
 // The middle of images that LEDs not too far out have lit.
-struct Middle {
+struct CentralCrop {
   ImageStack images;
   std::vector<GridPoint> leds;
 };
 
-Middle middle_of(const ImageStack& images, const std::vector<GridPoint>& leds,
-                 const Optics& optics) {
-  Middle middle;
+CentralCrop central_crop_of(const ImageStack& images, const std::vector<GridPoint>& leds,
+                            const Optics& optics) {
+  CentralCrop crop;
   const Index side = std::min({images.rows, images.cols, kSide});
   const Index top = (images.rows - side) / 2, left = (images.cols - side) / 2;
-  middle.images = {0, side, side, images.kind, {}};
+  crop.images = {0, side, side, images.kind, {}};
   const auto lights = illuminations(optics, leds);
   for (Index l = 0; l < images.images; ++l) {
     const auto at = static_cast<size_t>(l);
     if (lights[at].na > kLargestNa * optics.numerical_aperture) continue;
-    middle.leds.push_back(leds[at]);
-    ++middle.images.images;
+    crop.leds.push_back(leds[at]);
+    ++crop.images.images;
     for (Index r = 0; r < side; ++r) {
       const auto row = images.values.begin() + (l * images.rows + top + r) * images.cols + left;
-      middle.images.values.insert(middle.images.values.end(), row, row + side);
+      crop.images.values.insert(crop.images.values.end(), row, row + side);
     }
   }
-  return middle;
+  return crop;
 }
 
 // The smallest upsampling that holds all windows.
@@ -69,11 +69,11 @@ int enough_for(Optics optics, Index side, const std::vector<Illumination>& light
 }
 
 // How badly images that were not used are predicted; 1 where that cannot be told.
-double prediction_residual(const Middle& middle, Optics optics, std::uint64_t seed) {
-  const auto lights = illuminations(optics, middle.leds);
-  optics.upsampling = enough_for(optics, middle.images.rows, lights);
+double prediction_residual(const CentralCrop& crop, Optics optics, std::uint64_t seed) {
+  const auto lights = illuminations(optics, crop.leds);
+  optics.upsampling = enough_for(optics, crop.images.rows, lights);
   try {
-    const auto data = ptychography_data(middle.images, optics, lights);
+    const auto data = ptychography_data(crop.images, optics, lights);
     const Index most = static_cast<Index>(data.used.size()) / 8;
     const auto split = split_images(data, std::min(kPredicted, most), seed);
     if (!split.held_out.op) return 1;
@@ -90,7 +90,7 @@ std::string number(double value) {
   return message(std::round(1000 * value) / 1000);
 }
 
-void choose_geometry(CalibratedOptics& chosen, const Middle& middle, Calibration mode,
+void choose_geometry(CalibratedOptics& chosen, const CentralCrop& crop, Calibration mode,
                      std::uint64_t seed) {
   const LedGeometry& seen = chosen.geometry;
   const Optics setup = chosen.optics;
@@ -104,8 +104,8 @@ void choose_geometry(CalibratedOptics& chosen, const Middle& middle, Calibration
     chosen.warnings.push_back(both + ", which is used");
     return;
   }
-  const double of_setup = prediction_residual(middle, setup, seed);
-  const double of_images = prediction_residual(middle, seen.optics, seed);
+  const double of_setup = prediction_residual(crop, setup, seed);
+  const double of_images = prediction_residual(crop, seen.optics, seed);
   const bool better = of_images < of_setup;
   if (better) chosen.optics = seen.optics;
   chosen.warnings.push_back(message(both, better ? ", which is used" : "; the setup is used",
@@ -116,15 +116,15 @@ void choose_geometry(CalibratedOptics& chosen, const Middle& middle, Calibration
 
 // A wrong sign of the defocus is a start that no fit of the pupil leaves; none at all is a safe
 // one.
-void choose_defocus(CalibratedOptics& chosen, const Middle& middle, std::uint64_t seed) {
+void choose_defocus(CalibratedOptics& chosen, const CentralCrop& crop, std::uint64_t seed) {
   const double given = chosen.optics.defocus_m, na = chosen.optics.numerical_aperture;
   if (std::numbers::pi * std::abs(given) * na * na / chosen.optics.wavelength_m < kDefocus) return;
-  double best = given, lowest = prediction_residual(middle, chosen.optics, seed);
+  double best = given, lowest = prediction_residual(crop, chosen.optics, seed);
   const double of_setup = lowest;
   for (const double other : {-given, 0.0}) {
     Optics optics = chosen.optics;
     optics.defocus_m = other;
-    const double residual = prediction_residual(middle, optics, seed);
+    const double residual = prediction_residual(crop, optics, seed);
     // A tie is no reason to leave the setup.
     if (residual >= 0.95 * lowest) continue;
     lowest = residual;
@@ -154,9 +154,9 @@ CalibratedOptics calibrate(const ImageStack& images, const Optics& setup,
   CalibratedOptics chosen{setup, {setup, 0, 0, 0}, {}};
   if (mode == Calibration::kOff) return chosen;
   chosen.geometry = find_led_geometry(images, setup, leds);
-  const Middle middle = middle_of(images, leds, setup);
-  choose_geometry(chosen, middle, mode, seed);
-  choose_defocus(chosen, middle, seed);
+  const CentralCrop crop = central_crop_of(images, leds, setup);
+  choose_geometry(chosen, crop, mode, seed);
+  choose_defocus(chosen, crop, seed);
   return chosen;
 }
 

@@ -77,10 +77,10 @@ std::string option_bytes(PhaseOptions options) {
 
 // One retrieval: restarts of the dynamics, cuts, polishes; the best x so far.
 template <typename Scalar>
-class Retrieval {
+class PhaseSolver {
  public:
-  Retrieval(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
-            const PhaseOptions& options, const Hooks& hooks, bool in_turns)
+  PhaseSolver(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
+              const PhaseOptions& options, const Hooks& hooks, bool in_turns)
       : op_(op),
         options_(options),
         in_turns_(in_turns),
@@ -158,7 +158,7 @@ class Retrieval {
   void start_directly() {
     saver_.begin_part();
     const FitMonitor monitor = [&](const FitStep& step) {
-      return !saver_.stopped() && saver_.go_on(recorder_.observe(step, unit()));
+      return !saver_.stopped() && saver_.should_continue(recorder_.observe(step, unit()));
     };
     const bool turns = in_turns_ && state_.starts % 2 == 1;
     Vector<Scalar> x =
@@ -175,7 +175,7 @@ class Retrieval {
     saver_.end_part();
   }
 
-  // The best answer so far, or a copy of it that is moved or inverted.
+  // The best answer so far, or a copy of it that is shifted or inverted.
   bool is_best(const Vector<Scalar>& x) const {
     if (!(state_.residual < 1)) return false;
     const double residual = intensity_residual(op_, b_, x);
@@ -191,8 +191,9 @@ class Retrieval {
     Z.Z.col(0) = state_.x;
     FitOptions options;
     options.small_gain = 1e-7;
-    fit_factors(op_, b_, Z, options,
-                [&](const FitStep& step) { return saver_.go_on(recorder_.observe(step, unit())); });
+    fit_factors(op_, b_, Z, options, [&](const FitStep& step) {
+      return saver_.should_continue(recorder_.observe(step, unit()));
+    });
     keep(Z.Z.col(0), state_.best_restart, state_.best_iteration);
     if (saver_.stopped()) return;
     state_.refined = true;
@@ -258,7 +259,7 @@ class Retrieval {
     if (stop == GradientStop::kRunning || stop == GradientStop::kObserver)
       ProjectedGradient<Scalar>(op_, b_, options)
           .run(state_.gradient, [&](const BasicGradientState<Scalar>& s) {
-            return saver_.go_on(recorder_.observe(s, unit()));
+            return saver_.should_continue(recorder_.observe(s, unit()));
           });
     recorder_.finish(state_.gradient, unit());
   }
@@ -269,7 +270,7 @@ class Retrieval {
     Vector<Scalar> x = dominant_vector<Scalar>(gradient.factors.stack().U(), gradient.factors.d());
     saver_.begin_part();
     polish_phase<Scalar>(op_, b_, x, [&](const FitStep& step) {
-      return saver_.go_on(recorder_.observe(step, unit()));
+      return saver_.should_continue(recorder_.observe(step, unit()));
     });
     saver_.end_part();
     recorder_.next_run(gradient.iteration);
@@ -344,9 +345,9 @@ PhaseRetrieval<Scalar> solve_phase(const IntensityOperator<Scalar>& op, const Re
   Verdict verdict = Verdict::kContinue;
   {
     const FlushToZero flush;
-    Retrieval<Scalar> retrieval(op, b, options, hooks, in_turns);
-    found = retrieval.run();
-    verdict = retrieval.verdict();
+    PhaseSolver<Scalar> solver(op, b, options, hooks, in_turns);
+    found = solver.run();
+    verdict = solver.verdict();
   }
   BasicRecovery<Scalar> answer = constrained_recovery<Scalar>(op, b, options.prior, found.x);
   answer.method = options.method == "auto" ? "udu" : options.method;

@@ -33,12 +33,12 @@ double polynomial(double t, std::initializer_list<double> highest_first) {
 
 // z given |z| = a and z ~ N(omega, variance): its mean is share * omega / |omega| * a, and its
 // variance a^2 spread.
-struct Known {
+struct AmplitudeMoments {
   double share, spread;
 };
 
 template <typename Scalar>
-Known known_amplitude(double a, double size, double variance) {
+AmplitudeMoments amplitude_moments(double a, double size, double variance) {
   if (!kIsComplex<Scalar>) {
     const double share = std::tanh(a * size / variance);
     return {share, 1 - share * share};
@@ -53,11 +53,12 @@ Known known_amplitude(double a, double size, double variance) {
 // What all iterations have: the rows with unit length, y = |w_i x|^2 / |w_i|^2 in units of its
 // mean, so that x_j ~ N(0, 1), and the best x so far.
 template <typename Scalar>
-class Passing {
+class MessagePassing {
  public:
   using Real = RealOf<Scalar>;
 
-  Passing(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b, const FitMonitor& monitor)
+  MessagePassing(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
+                 const FitMonitor& monitor)
       : op_(op),
         b_(b),
         monitor_(monitor),
@@ -122,9 +123,9 @@ class Passing {
     parallel_blocks(omega.size(), kBlock, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         const double size = std::max<double>(std::abs(omega(i)), 1e-30), a = amplitudes_(i);
-        const Known known = known_amplitude<Scalar>(a, size, variance);
-        mean(i) = omega(i) * static_cast<Real>(known.share * a / size);
-        spread(i) = a * a * known.spread;
+        const AmplitudeMoments moments = amplitude_moments<Scalar>(a, size, variance);
+        mean(i) = omega(i) * static_cast<Real>(moments.share * a / size);
+        spread(i) = a * a * moments.spread;
       }
     });
   }
@@ -156,7 +157,8 @@ class Passing {
 // omega = W x - V g;  g = (E z - omega) / V, S = n / sum (1 - Var z / V) / V;
 // x = E[x | r] and V its variance, r = x + S W^* g.
 template <typename Scalar>
-void pass_scalar_messages(Passing<Scalar>& passing, const PhasePrior& known, Vector<Scalar> x) {
+void pass_scalar_messages(MessagePassing<Scalar>& passing, const PhasePrior& known,
+                          Vector<Scalar> x) {
   using Real = RealOf<Scalar>;
   const double share = passing.op().has_diagonal_gram() ? kNewOrthogonal : kNew;
   const auto fresh = static_cast<Real>(share), old = static_cast<Real>(1 - share);
@@ -191,7 +193,7 @@ struct Spectrum {
 };
 
 template <typename Scalar>
-Spectrum<Scalar> spectrum_of(const Passing<Scalar>& passing) {
+Spectrum<Scalar> spectrum_of(const MessagePassing<Scalar>& passing) {
   using Wide = std::conditional_t<kIsComplex<Scalar>, std::complex<double>, double>;
   const IntensityOperator<Scalar>& op = passing.op();
   const Index p = op.rows();
@@ -212,7 +214,7 @@ Spectrum<Scalar> spectrum_of(const Passing<Scalar>& passing) {
 // z ~ N(r, V2): 1/V2 = 1/Var - 1/V1, r/V2 = E/Var - omega/V1. With z = W x and x ~ N(0, 1) the
 // message r gives E x = (W^*W / V2 + 1)^-1 W^* r / V2, and the next omega, V1 in the same way.
 template <typename Scalar>
-void pass_vector_messages(Passing<Scalar>& passing, Vector<Scalar> x) {
+void pass_vector_messages(MessagePassing<Scalar>& passing, Vector<Scalar> x) {
   using Real = RealOf<Scalar>;
   const Spectrum<Scalar> spectrum = spectrum_of(passing);
   const bool turned = spectrum.Q.size() > 0;
@@ -269,7 +271,7 @@ bool has_vector_messages(const IntensityOperator<Scalar>& op) {
 template <typename Scalar>
 Vector<Scalar> pass_messages(const IntensityOperator<Scalar>& op, const Reals<Scalar>& b,
                              const MessageOptions& options, const FitMonitor& monitor) {
-  Passing<Scalar> passing(op, b, monitor);
+  MessagePassing<Scalar> passing(op, b, monitor);
   Vector<Scalar> x = passing.random_start(options.seed);
   if (options.prior.nonnegative) x = x.cwiseAbs().template cast<Scalar>();
   if (options.kind == Messages::kScalar)

@@ -321,7 +321,7 @@ class Imaging {
     if (gradient.stop == GradientStop::kRunning || gradient.stop == GradientStop::kObserver)
       ProjectedGradient<Complex>(op_, scaled, options)
           .run(gradient, [&](const BasicGradientState<Complex>& s) {
-            return saver_.go_on(recorder_.observe(s, unit));
+            return saver_.should_continue(recorder_.observe(s, unit));
           });
     recorder_.finish(gradient, unit);
     state_.part = Part::kAll;
@@ -410,7 +410,7 @@ class Imaging {
     targets.shrinkage = shrinkage;
     const auto summary = fit_amplitudes(
         *op, targets, x, image_options(max_outer),
-        [&](const FitStep& step) { return saver_.go_on(recorder_.observe(step, 1)); });
+        [&](const FitStep& step) { return saver_.should_continue(recorder_.observe(step, 1)); });
     for (size_t i = 0; i < images.size(); ++i) {
       const float gain = state_.gains(images[i]);
       state_.backgrounds(images[i]) = gain * gain * targets.backgrounds(static_cast<Index>(i));

@@ -75,9 +75,9 @@ Vector<float> without(const Vector<float>& values, const std::vector<bool>& drop
   return kept;
 }
 
-LedNote& note_of(PtychographyData& data, Index number) {
+LedInfo& info_of(PtychographyData& data, Index number) {
   return *std::find_if(data.leds.begin(), data.leds.end(),
-                       [&](const LedNote& led) { return led.image == number; });
+                       [&](const LedInfo& led) { return led.image == number; });
 }
 
 // Leaves out images by their places in data.used, for a reason.
@@ -85,7 +85,7 @@ void drop(PtychographyData& data, const std::vector<Index>& places, const std::s
   std::vector<bool> gone(data.used.size());
   for (const Index i : places) {
     gone[static_cast<size_t>(i)] = true;
-    note_of(data, data.used[static_cast<size_t>(i)]).left_out = reason;
+    info_of(data, data.used[static_cast<size_t>(i)]).left_out = reason;
   }
   const Index pixels = data.pupil.size();
   data.windows = without(data.windows, gone);
@@ -279,7 +279,7 @@ Levels levels_of(const PtychographyData& data, double objective_na) {
   for (Index i = 0; i < static_cast<Index>(data.used.size()); ++i) {
     const Index number = data.used[static_cast<size_t>(i)];
     const auto led = std::find_if(data.leds.begin(), data.leds.end(),
-                                  [&](const LedNote& note) { return note.image == number; });
+                                  [&](const LedInfo& note) { return note.image == number; });
     found.na.push_back(led->light.na / objective_na);
     found.level.push_back(mean_intensity(data.amplitudes, data.pupil.size(), i));
     if (found.na.back() < kInnerNa) typical.push_back(found.level.back());
@@ -326,7 +326,7 @@ void check_levels(PtychographyData& data, bool drop_bad, double objective_na) {
   const bool on_samples = stand_on_samples(data, levels);
   if (on_samples) data.exact = {};
   for (size_t i = 0; i < levels.level.size(); ++i) {
-    note_of(data, data.used[i]).level = levels.level[i];
+    info_of(data, data.used[i]).level = levels.level[i];
     if (on_rim(levels, i))
       rim.push_back(static_cast<Index>(i));
     else if (contradicts(levels.level[i], data.dark[i]) ||
@@ -348,7 +348,7 @@ void check_levels(PtychographyData& data, bool drop_bad, double objective_na) {
   both.insert(both.end(), wrong.begin(), wrong.end());
   const std::vector<Index> rim_numbers = numbers_of(data, rim);
   drop(data, both, "contradicts the model");
-  for (const Index number : rim_numbers) note_of(data, number).left_out = "rim of the pupil";
+  for (const Index number : rim_numbers) info_of(data, number).left_out = "rim of the pupil";
 }
 
 }  // namespace

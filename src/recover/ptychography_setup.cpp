@@ -89,7 +89,7 @@ void require_one_pixel_size(const TomlSection& section) {
   require_together(section, "camera_pixel_um", "magnification");
   require<IoError>(!section.has("sample_pixel_um") || !section.has("camera_pixel_um"),
                    section.where("camera_pixel_um"),
-                   ": found beside sample_pixel_um, one of them expected");
+                   ": found together with sample_pixel_um, one of them expected");
   require<IoError>(section.has("sample_pixel_um") || section.has("camera_pixel_um"),
                    section.where("sample_pixel_um"),
                    ": no such key found, it or camera_pixel_um and magnification expected");
@@ -127,7 +127,7 @@ std::string places_key(const TomlSection& section) {
   std::string found;
   for (const char* const key : kPlaces) {
     if (!section.has(key)) continue;
-    require<IoError>(found.empty(), section.where(key), ": found beside ", found,
+    require<IoError>(found.empty(), section.where(key), ": found together with ", found,
                      ", one of them expected");
     found = key;
   }
@@ -144,7 +144,7 @@ LedOrder read_order(const TomlSection& section) {
   require<IoError>((order == "list") == !places.empty(),
                    section.where(places.empty() ? "order" : places), ": ",
                    places.empty() ? "list found without list, positions_mm, positions_na or file"
-                                  : "found beside order",
+                                  : "found together with order",
                    ", one of order and list expected");
   if (order == "spiral") return LedOrder::kSpiral;
   if (order == "raster") return LedOrder::kRaster;
@@ -265,7 +265,7 @@ DataSetup read_data(const TomlSection& section) {
   data.kind = read_kind(section);
   data.image_axis = read_axis(section);
   require<IoError>(!section.has("roi") || !section.has("crop"), section.where("crop"),
-                   ": found beside roi, one of them expected");
+                   ": found together with roi, one of them expected");
   data.roi = read_roi(section);
   data.crop = read_crop(section);
   return data;

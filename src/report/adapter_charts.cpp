@@ -10,19 +10,19 @@ namespace udv::report {
 namespace {
 
 // "model.layers.3.self_attn.q_proj" is the matrix "q_proj" of layer 3.
-struct Place {
+struct LayerMatrix {
   Index layer;
   std::string matrix;
 };
 
-std::optional<Place> place_of(const std::string& block) {
+std::optional<LayerMatrix> layer_matrix_of(const std::string& block) {
   constexpr const char* kLayers = "layers.";
   const std::size_t at = block.find(kLayers), last = block.rfind('.');
   if (at == block.npos || last == block.npos) return std::nullopt;
   const std::string digits = block.substr(at + std::char_traits<char>::length(kLayers));
   const std::size_t end = digits.find_first_not_of("0123456789");
   if (end == 0 || end == digits.npos || end > 6) return std::nullopt;
-  return Place{std::stol(digits.substr(0, end)), block.substr(last + 1)};
+  return LayerMatrix{std::stol(digits.substr(0, end)), block.substr(last + 1)};
 }
 
 // One line for each run whose pruning.csv has this column.
@@ -69,7 +69,7 @@ std::vector<Json> adapter_ranks_map(const std::string& title, const RunView& run
   std::map<std::string, std::map<Index, double>> ranks;  // by matrix, then layer
   std::set<Index> layers;
   for (Index r = 0; r < table.rows(); ++r) {
-    const auto place = place_of(std::string(table.field(r, block)));
+    const auto place = layer_matrix_of(std::string(table.field(r, block)));
     double rank = 0;
     if (!place || !io::parse_number(table.field(r, kept), rank)) continue;
     ranks[place->matrix][place->layer] = rank;

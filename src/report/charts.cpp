@@ -344,7 +344,7 @@ std::vector<Json> picture_blocks(const RunView& run) {
   if (run.has("undetermined.png"))
     blocks.push_back(
         pictures_block("Where the data leave the image open",
-                       {picture("bright pixels can move without any measurement changing",
+                       {picture("bright pixels can change without changing any measurement",
                                 run.file("undetermined.png"))}));
   return blocks;
 }

@@ -7,6 +7,7 @@
 #include "core/pattern.hpp"
 #include "core/require.hpp"
 #include "jobs/experiment_checks.hpp"
+#include "jobs/run_files.hpp"
 
 namespace udv::report {
 namespace {
@@ -20,7 +21,7 @@ using Views = std::map<std::string, RunView>;
 Views read_views(const Experiment& experiment, const fs::path& folder) {
   Views views;
   for (const ExperimentRun& run : experiment.runs)
-    if (fs::exists(folder / run.name / "run.json"))
+    if (fs::exists(folder / run.name / jobs::kRunFile))
       views.emplace(run.name, read_run(folder / run.name, run.name));
   return views;
 }
@@ -185,7 +186,7 @@ constexpr ChartKind kChartKinds[] = {{"history", history_blocks},
 Blocks blocks_of(const Chart& chart, const Scene& scene) {
   for (const ChartKind& kind : kChartKinds)
     if (chart.kind == kind.name) return kind.blocks(chart, scene);
-  throw InvalidArgument(message("chart: kind '", chart.kind, "' found, which nobody draws"));
+  throw InvalidArgument(message("chart: kind '", chart.kind, "' found, which is unknown"));
 }
 
 Json commands_block(const Experiment& experiment) {

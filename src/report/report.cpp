@@ -21,31 +21,32 @@ namespace fs = std::filesystem;
 constexpr std::size_t kOpenRuns = 4;  // more are folded
 constexpr std::size_t kProblemsShown = 10;
 
-/// The runs that can be shown, their sections, and what cannot.
-struct Shown {
+/// The runs that can be read, their sections, and the problems of the others.
+struct ReportContents {
   std::vector<RunView> runs;
   std::vector<Json> sections;
   std::vector<std::string> problems;
 };
 
 // One damaged run among others is left out; one alone is an error.
-Shown shown_runs(const std::vector<fs::path>& folders) {
+ReportContents contents_of(const std::vector<fs::path>& folders) {
   const std::vector<jobs::FoundRun> found = find_folders(folders);
   const Detail detail = detail_for(found.size());
-  Shown shown;
+  ReportContents contents;
   for (const jobs::FoundRun& one : found) try {
       RunView run = read_run(one.folder, one.name);
-      shown.sections.push_back(run_section(run, found.size() <= kOpenRuns, detail));
-      for (const std::string& line : run.left_out) shown.problems.push_back(line);
-      shown.runs.push_back(std::move(run));
+      contents.sections.push_back(run_section(run, found.size() <= kOpenRuns, detail));
+      for (const std::string& line : run.left_out) contents.problems.push_back(line);
+      contents.runs.push_back(std::move(run));
     } catch (const IoError& error) {
       if (found.size() == 1) throw;
-      shown.problems.push_back(message("left out: ", error.what()));
+      contents.problems.push_back(message("left out: ", error.what()));
     }
-  require<IoError>(!shown.runs.empty(), shown.problems.empty() ? "" : shown.problems.front());
+  require<IoError>(!contents.runs.empty(),
+                   contents.problems.empty() ? "" : contents.problems.front());
   if (found.size() > 1)
-    shown.sections.insert(shown.sections.begin(), overview_section(shown.runs, detail));
-  return shown;
+    contents.sections.insert(contents.sections.begin(), overview_section(contents.runs, detail));
+  return contents;
 }
 
 // How far the answer can be trusted stands first.
@@ -79,16 +80,16 @@ std::vector<std::string> summary_of(const RunView& run) {
   return lines;
 }
 
-std::vector<std::string> summary_of(const Shown& shown) {
+std::vector<std::string> summary_of(const ReportContents& contents) {
   std::vector<std::string> lines;
-  if (shown.runs.size() != 1)
-    lines.push_back(fmt::format("{} runs.", shown.runs.size()));
+  if (contents.runs.size() != 1)
+    lines.push_back(fmt::format("{} runs.", contents.runs.size()));
   else
-    lines = summary_of(shown.runs.front());
-  for (std::size_t i = 0; i < std::min(shown.problems.size(), kProblemsShown); ++i)
-    lines.push_back(shown.problems[i]);
-  if (shown.problems.size() > kProblemsShown)
-    lines.push_back(fmt::format("{} more problems.", shown.problems.size() - kProblemsShown));
+    lines = summary_of(contents.runs.front());
+  for (std::size_t i = 0; i < std::min(contents.problems.size(), kProblemsShown); ++i)
+    lines.push_back(contents.problems[i]);
+  if (contents.problems.size() > kProblemsShown)
+    lines.push_back(fmt::format("{} more problems.", contents.problems.size() - kProblemsShown));
   return lines;
 }
 
@@ -121,9 +122,9 @@ Json waiting_document(const std::string& title, const std::string& why) {
 
 Json live_document(const std::string& title, const fs::path& folder) {
   try {
-    Shown shown = shown_runs({folder});
-    Json document = document_of(title, summary_of(shown), std::move(shown.sections));
-    document["progress"] = progress_of(shown.runs);
+    ReportContents contents = contents_of({folder});
+    Json document = document_of(title, summary_of(contents), std::move(contents.sections));
+    document["progress"] = progress_of(contents.runs);
     return document;
   } catch (const IoError& error) {
     return waiting_document(title, error.what());
@@ -134,10 +135,10 @@ Json live_document(const std::string& title, const fs::path& folder) {
 
 std::vector<std::string> write_report(const fs::path& html, const std::string& title,
                                       const std::vector<fs::path>& folders) {
-  Shown shown = shown_runs(folders);
-  io::write_atomically(html,
-                       page_of(document_of(title, summary_of(shown), std::move(shown.sections))));
-  return shown.problems;
+  ReportContents contents = contents_of(folders);
+  io::write_atomically(
+      html, page_of(document_of(title, summary_of(contents), std::move(contents.sections))));
+  return contents.problems;
 }
 
 std::string live_report(const std::string& title, const fs::path& folder) {

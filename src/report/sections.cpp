@@ -7,7 +7,8 @@
 
 #include "completion_section.hpp"
 #include "core/require.hpp"
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
+#include "jobs/run_files.hpp"
 #include "udv/jobs/complete.hpp"
 #include "udv/jobs/ptychography.hpp"
 #include "udv/report/terminal.hpp"
@@ -221,7 +222,7 @@ Json run_section(const RunView& run, bool open, const Detail& detail) {
             {"blocks", run_blocks(run, detail)}};
   } catch (const Json::exception& error) {
     throw IoError(
-        message(run.file("run.json").string(), ": damaged: ", io::detail::problem_of(error)));
+        message(run.file(jobs::kRunFile).string(), ": damaged: ", io::detail::problem_of(error)));
   } catch (const std::out_of_range&) {
     throw IoError(message(run.folder.string(),
                           ": damaged: a table lacks a column, or an array "

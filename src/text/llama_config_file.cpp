@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/require.hpp"
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "udv/text/llama_config.hpp"
 
 namespace udv::text {
 namespace {
 
-using Json = io::detail::RunJson;
+using Json = io::detail::OrderedJson;
 namespace fs = std::filesystem;
 
 class ConfigReader {

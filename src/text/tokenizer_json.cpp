@@ -19,10 +19,11 @@ using io::detail::in_quotes;
 
 constexpr Token kMostTokens = 1 << 22;  // a larger number would only ask for memory
 
-// Of two equal names in an object JSON keeps the last, in silence: looks at those of model.vocab.
-class NoPieceTwice {
+// The JSON parser silently keeps the last of two equal names in an object; in model.vocab they are
+// an error.
+class DuplicatePieceCheck {
  public:
-  explicit NoPieceTwice(const std::string& name) : name_(name) {}
+  explicit DuplicatePieceCheck(const std::string& name) : name_(name) {}
 
   bool operator()(int depth, JsonValue::Json::parse_event_t event, const JsonValue::Json& value) {
     if (event != JsonValue::Json::parse_event_t::key || depth > 3) return true;
@@ -42,7 +43,7 @@ class NoPieceTwice {
 
 JsonValue::Json parse_json(const std::string& name, const std::string& bytes) {
   try {
-    NoPieceTwice check(name);
+    DuplicatePieceCheck check(name);
     JsonValue::Json json = JsonValue::Json::parse(bytes, std::ref(check));
     require<IoError>(json.is_object(), name, ": ", json.type_name(),
                      " found, a JSON object expected");

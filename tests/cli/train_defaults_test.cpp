@@ -32,7 +32,7 @@ TEST(TrainDefaults, FindClassesAndWriteAllProbabilities) {
   const Outcome outcome =
       cli.run("train data.csv --target kind --drop y --out out --max-steps 500");
   ASSERT_EQ(outcome.code, 0) << outcome;
-  EXPECT_NE(outcome.out.find("the target has words; --task overrules"), std::string::npos);
+  EXPECT_NE(outcome.out.find("the target has words; --task sets it"), std::string::npos);
   const Json run = cli.run_json();
   EXPECT_GT(run["test_accuracy"], 0.85);
   EXPECT_EQ(run["classes"].size(), 2u);

@@ -25,12 +25,12 @@ void in_processes(int size, const std::function<void(const std::shared_ptr<Proce
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank)
     threads.emplace_back([=, &action] {
-      ProcessPlace place;
-      place.rank = place.local_rank = rank;
-      place.size = size;
-      place.address = "127.0.0.1";
-      place.port = port;
-      action(std::make_shared<Processes>(place, 20));
+      ProcessInfo info;
+      info.rank = info.local_rank = rank;
+      info.size = size;
+      info.address = "127.0.0.1";
+      info.port = port;
+      action(std::make_shared<Processes>(info, 20));
     });
   for (std::thread& thread : threads) thread.join();
 }
@@ -40,7 +40,7 @@ TEST(ProcessesTest, SharesCoverAllOnce) {
     const auto [begin, end] = all->share(10, 18);
     const auto texts = all->gather(std::to_string(begin) + "-" + std::to_string(end));
     EXPECT_EQ(texts, (std::vector<std::string>{"10-12", "12-15", "15-18"}));
-    EXPECT_EQ(all->from_first("state of " + std::to_string(all->rank())), "state of 0");
+    EXPECT_EQ(all->broadcast("state of " + std::to_string(all->rank())), "state of 0");
     EXPECT_EQ(all->largest(7 - all->rank()), 7);
   });
 }
@@ -49,7 +49,7 @@ TEST(ProcessesTest, AllThrowWhatTheLowestRankThatFailsThrows) {
   in_processes(3, [](const auto& all) {
     std::string said;
     try {
-      all->together([&] {
+      all->run_on_all([&] {
         if (all->rank() == 2) throw IoError("late.csv: missing");
         if (all->rank() == 1) throw OptionError("batch", "'0' found");
       });
@@ -57,7 +57,7 @@ TEST(ProcessesTest, AllThrowWhatTheLowestRankThatFailsThrows) {
       said = error.name() + "|" + error.problem();
     }
     EXPECT_EQ(said, "batch|rank 1: '0' found");
-    EXPECT_EQ(all->speaks(), all->first());
+    EXPECT_EQ(all->should_report(), all->is_first());
   });
 }
 
@@ -66,7 +66,7 @@ TEST(ProcessesTest, DifferencesAreNamedWithTheirLine) {
     all->check_equal("settings", "a 1\nb 2");
     std::string said;
     try {
-      all->check_equal("settings", all->first() ? "a 1\nb 2" : "a 1\nb 3");
+      all->check_equal("settings", all->is_first() ? "a 1\nb 2" : "a 1\nb 3");
     } catch (const IoError& error) {
       said = error.what();
     }

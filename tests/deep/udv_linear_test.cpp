@@ -98,16 +98,16 @@ TEST_P(EveryBlock, HasTheSpectrumOfNet) {
 
 TEST_P(EveryBlock, IsPrunedAsNetDoes) {
   if (!network_.variant().has_hidden()) {
-    EXPECT_NE(error_of([&] { block_->prune(Keep::of_rank(1)); }).find("no hidden"),
+    EXPECT_NE(error_of([&] { block_->prune(PruneTarget::of_rank(1)); }).find("no hidden"),
               std::string::npos);
     return;
   }
   const net::Pruning<float> pruning(network_);
   const RowMatrix<float> X = random_rows<float>(7, kSizes.inputs, 5);
-  const auto two = block_->prune(Keep::of_rank(2));
+  const auto two = block_->prune(PruneTarget::of_rank(2));
   EXPECT_LT(difference(two->forward(tensor(X)), tensor(net::predict<float>(pruning.keep(2), X))),
             kSingle);
-  const auto most = block_->prune(Keep::of_energy(0.9));
+  const auto most = block_->prune(PruneTarget::of_energy(0.9));
   EXPECT_EQ(most->options().width, net::energy_rank(pruning.sizes(), 0.9));
 }
 
@@ -268,9 +268,9 @@ TEST(Replacement, PrunesEveryBlockByEnergy) {
   replace_linears(*chain, "*");
   const Tensor x = torch::randn({4, 3, 6, 6});
   const Tensor before = chain->forward(x);
-  const auto all = prune_blocks(*chain, Keep::of_energy(1 - 1e-12));
+  const auto all = prune_blocks(*chain, PruneTarget::of_energy(1 - 1e-12));
   EXPECT_LT(difference(chain->forward(x), before), 1e-4);
-  const auto half = prune_blocks(*chain, Keep::of_energy(0.5));
+  const auto half = prune_blocks(*chain, PruneTarget::of_energy(0.5));
   EXPECT_EQ(half.size(), 2u);
   EXPECT_LT(half.at("dense"), all.at("dense"));
   chain->forward(x);

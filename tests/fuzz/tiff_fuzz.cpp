@@ -15,6 +15,6 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
       images.read(variable.name, {0, variable.shape[0] / 2, variable.shape[0]});
     }
   });
-  fuzz::read_or_refuse(path, [](const auto& p) { io::read_tiff_notes(p); });
+  fuzz::read_or_refuse(path, [](const auto& p) { io::read_tiff_info(p); });
   return 0;
 }

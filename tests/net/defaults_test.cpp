@@ -295,7 +295,7 @@ TEST(Metrics, AreInTheUnitsOfTheTarget) {
   EXPECT_DOUBLE_EQ(metrics.mean_rmse(), 10);  // sqrt(4 / 4) / 0.1
   EXPECT_DOUBLE_EQ(metrics.mean_mae(), 5);
   EXPECT_DOUBLE_EQ(metrics.mean_r2(), 1 - 4.0 / 5);
-  EXPECT_TRUE(beats(metrics, baseline_of(data, data, how)));
+  EXPECT_TRUE(is_better_than(metrics, baseline_of(data, data, how)));
 }
 
 TEST(Metrics, CountClasses) {
@@ -312,7 +312,7 @@ TEST(Metrics, CountClasses) {
   EXPECT_DOUBLE_EQ(metrics.recall[0], 2.0 / 3);
   EXPECT_TRUE(std::isnan(metrics.recall[2]));
   EXPECT_EQ(metrics.confusion(0, 1), 1);
-  EXPECT_FALSE(beats(metrics, baseline_of(data, data, {})));  // always 0 is as good
+  EXPECT_FALSE(is_better_than(metrics, baseline_of(data, data, {})));  // always 0 is as good
 }
 
 }  // namespace defaults_test

@@ -150,7 +150,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "1: [optics] sample_pixel_um: no such key found, it or camera_pixel_um and "
                 "magnification expected"},
         Mistake{"upsampling = 2", "upsampling = 2\nmagnification = 2\ncamera_pixel_um = 3",
-                "9: [optics] camera_pixel_um: found beside sample_pixel_um, one of them expected"},
+                "9: [optics] camera_pixel_um: found together with sample_pixel_um, one of them "
+                "expected"},
         Mistake{"upsampling = 2", "upsampling = 2\npupil = \"aberration\"",
                 "8: [optics] pupil: 'aberration' found, { variable = \"name\" } expected"}));
 
@@ -195,8 +196,9 @@ TEST(LedSetup, MistakesAreNamed) {
             "\"list\" expected");
   EXPECT_EQ(error_with_leds("count = 3\n"),
             "setup.toml:8: [leds] order: no such key found, one of order and list expected");
-  EXPECT_EQ(error_with_leds("order = \"spiral\"\nlist = [[0, 0]]\n"),
-            "setup.toml:10: [leds] list: found beside order, one of order and list expected");
+  EXPECT_EQ(
+      error_with_leds("order = \"spiral\"\nlist = [[0, 0]]\n"),
+      "setup.toml:10: [leds] list: found together with order, one of order and list expected");
   EXPECT_EQ(error_with_leds("order = \"raster\"\nrows = 3\n"),
             "setup.toml:8: [leds] cols: no such key found, it is required");
   EXPECT_EQ(error_with_leds("order = \"raster\"\nrows = 20000\ncols = 20000\n"),
@@ -274,7 +276,7 @@ TEST(DataSetup, MistakesAreNamed) {
   EXPECT_EQ(error_with_data(good + "roi = { row = 0, col = 0, rows = 8 }\n"),
             "setup.toml:13: [data.roi] cols: no such key found, it is required");
   EXPECT_EQ(error_with_data(good + "crop = 8\nroi = { row = 0, col = 0, rows = 8, cols = 8 }\n"),
-            "setup.toml:13: [data] crop: found beside roi, one of them expected");
+            "setup.toml:13: [data] crop: found together with roi, one of them expected");
 }
 
 Region region_with(const std::string& line, Index rows, Index cols) {

@@ -13,7 +13,7 @@ namespace udv {
 
 /// The one source of randomness. std::mt19937_64 is fixed by the standard; its distributions are
 /// not, so the transforms are ours: a seed gives the same numbers with every standard library.
-/// Streams of one seed are independent: each purpose takes its own.
+/// Streams of one seed are independent.
 class UDV_EXPORT Random {
  public:
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0);
@@ -47,7 +47,8 @@ class UDV_EXPORT Random {
   bool has_spare_ = false;
 };
 
-/// Names of the streams, so that no two purposes share one.
+/// Names of the streams. The stream of row 0 of kStreamLines is that of kStreamDeterminacy, which
+/// is harmless: the two draw for different purposes, and other numbers would change results.
 enum RandomStream : std::uint64_t {
   kStreamInitialFactors = 1,
   kStreamLanczos = 2,
@@ -57,9 +58,9 @@ enum RandomStream : std::uint64_t {
   kStreamRestarts = 6,
   kStreamSplit = 7,
   kStreamWeights = 8,
-  kStreamDeterminacy = 10,
-  kStreamBatches = 9,  ///< plus 16 times the epoch
-  kStreamLines = 10,   ///< plus 16 times the row or column
+  kStreamBatches = 9,       ///< plus 16 times the epoch
+  kStreamDeterminacy = 10,  ///< also the stream of line 0, see above
+  kStreamLines = 10,        ///< plus 16 times the row or column
 };
 
 }  // namespace udv

@@ -29,7 +29,7 @@ struct FinetuneOptions {
   net::TrainOptions training;
   std::string backbone;      ///< TorchScript, images to features; empty: the built-in network
   bool trainable = false;    ///< the backbone learns too; the built-in network always does
-  double backbone_rate = 0;  ///< its learning rate; 0: 1e-3 beside relative steps, else the head's
+  double backbone_rate = 0;  ///< its learning rate; 0: 1e-3 with relative steps, else the head's
   double clip = 0;           ///< largest norm of the gradient of the backbone; 0: none
   Placement placement;
   Index image_size = 0;  ///< what the network sees; 0: 224, the built-in one as they are

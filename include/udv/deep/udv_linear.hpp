@@ -20,12 +20,12 @@ struct UDVLinearOptions {
 };
 
 /// What to keep of a block: so many neurons, or as many as carry this share of the energy of UD.
-struct Keep {
+struct PruneTarget {
   Index rank = 0;
   double energy = 0;
 
-  static Keep of_rank(Index rank) { return {rank, 0}; }
-  static Keep of_energy(double energy) { return {0, energy}; }
+  static PruneTarget of_rank(Index rank) { return {rank, 0}; }
+  static PruneTarget of_energy(double energy) { return {0, energy}; }
 };
 
 /// A head of net as a module of LibTorch: y = V diag(w) U x for UDV, with the layers, constraint
@@ -50,7 +50,7 @@ class UDVLinearImpl : public TensorModule {
   torch::Tensor spectrum() const;
 
   /// The smaller block with the same kind of weights; net's rule, of paper or balanced form.
-  std::shared_ptr<UDVLinearImpl> prune(const Keep& keep,
+  std::shared_ptr<UDVLinearImpl> prune(const PruneTarget& keep,
                                        net::PruneForm form = net::PruneForm::kPaper) const;
 
   /// One dense layer with the same function, outputs x inputs. Throws InvalidArgument where the
@@ -107,7 +107,7 @@ std::vector<std::pair<std::string, std::shared_ptr<UDVLinearImpl>>> udv_blocks(
     const torch::nn::Module& module);
 
 /// Replaces every block by its pruned one. Returns how many neurons each has kept.
-std::map<std::string, Index> prune_blocks(TensorModule& module, const Keep& keep);
+std::map<std::string, Index> prune_blocks(TensorModule& module, const PruneTarget& keep);
 
 /// Projects all blocks of a model in one pass: the arrays of all Frobenius balls lie in one piece
 /// of memory (values of the modules become views of it), so that norms and divisions are a handful

@@ -15,11 +15,11 @@ UDV_EXPORT void write_tiff(const std::filesystem::path& path, const RowMatrix<fl
                            double pixel_m = 0);
 
 /// What the first page of a TIFF file says of itself.
-struct TiffNotes {
+struct TiffInfo {
   std::string description;  ///< OME-XML, or any text
   double pixel_m = 0;       ///< from the resolution; 0: none, or none with a unit
 };
 /// Throws IoError naming the path where it is no TIFF file.
-UDV_EXPORT TiffNotes read_tiff_notes(const std::filesystem::path& path);
+UDV_EXPORT TiffInfo read_tiff_info(const std::filesystem::path& path);
 
 }  // namespace udv::io

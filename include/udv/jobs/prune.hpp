@@ -23,7 +23,7 @@ struct PruneInput {
   std::string model;    ///< model.safetensors, the folder of a run or of a PEFT adapter
   std::string data;     ///< of the training: its validation part decides, never the test part
   std::string targets;  ///< file with the targets of a .npy or IDX file
-  std::string compare;  ///< another model whose curve stands beside that of the first
+  std::string compare;  ///< another model whose curve is drawn with that of the first
   /// Inputs and gradients of layers: adapters and tensors are cut by what they do to the loss; or a
   /// text, where `measure` is there.
   std::string calibrate = {};

@@ -18,7 +18,7 @@ struct HeadChoice {
 /// - the variant, where it is auto: UDV-ReLU, unless a linear UDV head is clearly better, with
 ///   features that are clipped or not;
 /// - where data.may_bend and one target above 0 has a skewness above kLeastSkewness: whether it is
-///   bent (Affine), which is the logarithm up to its 90 % quantile.
+///   bent (ColumnTransform), which is the logarithm up to its 90 % quantile.
 /// Values of up to kMostCrossRows rows are judged by five-fold cross-validation of the training and
 /// validation rows, others by the validation part. Sets options.variant and changes the data.
 /// Nothing is raced without a validation part or beyond kMostRaceNumbers features in all rows (a

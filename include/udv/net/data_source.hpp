@@ -53,7 +53,7 @@ struct UDV_EXPORT PreparedData {
   Preprocessing preprocessing{};
   std::vector<std::string> notes{};
   std::string task_reason{};  ///< why the task is what it is; empty where it was given
-  bool may_bend = false;      ///< whether targets are bent (Affine) is left to choose_head
+  bool may_bend = false;      ///< whether targets are bent (ColumnTransform) is left to choose_head
 
   /// Of all numbers of all parts: other data, another hash.
   std::uint64_t content_hash() const;

@@ -49,7 +49,7 @@ template <typename Real>
 UDV_EXPORT Baseline baseline_of(const Dataset<Real>& training, const Dataset<Real>& test,
                                 const Preprocessing& how);
 
-/// Is the network better than what needs none?
-UDV_EXPORT bool beats(const Metrics& metrics, const Baseline& baseline);
+/// Whether the network is better than the baseline, which needs no network.
+UDV_EXPORT bool is_better_than(const Metrics& metrics, const Baseline& baseline);
 
 }  // namespace udv::net

@@ -44,7 +44,7 @@ struct UDV_EXPORT ColumnCoding {
 /// z / sqrt(1 + (z / clip)^2), which stays within +- clip. Where a bend c > 0 is given (targets), x
 /// is bent first: log(x / c) below c, its tangent (x - c) / c above, and the tangent again below
 /// c exp(-16), so that every number has its place.
-struct Affine {
+struct ColumnTransform {
   Vector<double> offset, factor;
   Vector<double> clip{};  ///< empty: none
   Vector<double> bend{};  ///< empty: none
@@ -57,9 +57,9 @@ struct UDV_EXPORT Preprocessing {
   Index inputs = 0, outputs = 0;
   std::vector<ColumnCoding> columns;
   std::string target;
-  std::vector<std::string> classes;  ///< names of the labels 0, 1, ... where the file has names
-  Affine features, targets;          ///< targets: regression only
-  std::string target_style;          ///< how the numbers of the target are written
+  std::vector<std::string> classes;   ///< names of the labels 0, 1, ... where the file has names
+  ColumnTransform features, targets;  ///< targets: regression only
+  std::string target_style;           ///< how the numbers of the target are written
 
   std::string to_json() const;
   /// Throws InvalidArgument where the text is none of to_json.
@@ -99,19 +99,20 @@ UDV_EXPORT std::vector<std::string> target_names(const io::TextTable& table,
 
 /// Scales the rows of X in place.
 template <typename Real>
-UDV_EXPORT void apply(const Affine& how, RowMatrix<Real>& X);
+UDV_EXPORT void apply(const ColumnTransform& how, RowMatrix<Real>& X);
 
 /// Offset and factor of every column of X: minmax to [0, 1], standard to mean 0 and deviation 1,
 /// robust to median 0 and a distance of the quartiles of 1.349 (half the range to 1 where the
 /// quartiles are equal), clipped at 3. A column without spread keeps the factor 1. Throws
 /// InvalidArgument for another name.
-UDV_EXPORT Affine fit_scaling(const std::string& name, const RowMatrix<double>& X);
+UDV_EXPORT ColumnTransform fit_scaling(const std::string& name, const RowMatrix<double>& X);
 
 /// The same for targets; with `bent` every column has its bend at its 90 % quantile. Throws
 /// InvalidArgument where a target that is to be bent is not above 0.
-UDV_EXPORT Affine fit_targets(const std::string& name, bool bent, const RowMatrix<double>& Y);
+UDV_EXPORT ColumnTransform fit_targets(const std::string& name, bool bent,
+                                       const RowMatrix<double>& Y);
 
-/// b of Affine: log(x / c) up to c, tangents beyond; and its inverse.
+/// b of ColumnTransform: log(x / c) up to c, tangents beyond; and its inverse.
 UDV_EXPORT double bend(double x, double c);
 UDV_EXPORT double unbend(double t, double c);
 inline constexpr double kBendDepth = 16;  ///< below c exp(-16) it is straight again

@@ -9,8 +9,8 @@
 
 namespace udv::net {
 
-/// Where a run stands: counted from 0.
-struct Moment {
+/// Epoch and step of a training, counted from 0.
+struct TrainingPosition {
   Index epoch = 0, epochs = 1, step = 0, steps = 1;
 };
 
@@ -25,7 +25,7 @@ struct UDV_EXPORT Schedule {
   double factor = 0.1;
   Index length = 30;
 
-  double rate(double base, const Moment& moment) const;
+  double rate(double base, const TrainingPosition& at) const;
   /// Of the first step of an epoch, for schedules that count epochs.
   double rate(double base, Index epoch, Index epochs) const;
   /// Throws InvalidArgument naming the field.

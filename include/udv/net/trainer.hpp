@@ -18,14 +18,14 @@
 
 namespace udv::net {
 
-/// What the settings that nobody gave depend on.
-struct RunShape {
+/// What the default settings depend on.
+struct DataShape {
   Task task = Task::kRegression;
   Index rows = 0, inputs = 0, outputs = 0;  ///< of the training part
 };
 
 template <typename Real>
-RunShape shape_of(const Dataset<Real>& training) {
+DataShape shape_of(const Dataset<Real>& training) {
   return {training.task, training.size(), training.X.cols(), training.outputs()};
 }
 
@@ -67,7 +67,7 @@ struct UDV_EXPORT TrainOptions {
   bool is_strong() const { return low_rank == "strong"; }
   /// The same with nothing left at auto. Throws InvalidArgument where a setting contradicts the
   /// preset.
-  TrainOptions resolved(const RunShape& shape) const;
+  TrainOptions resolved(const DataShape& shape) const;
 
   /// Throws InvalidArgument naming field and value.
   void validate() const;

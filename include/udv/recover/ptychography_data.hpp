@@ -24,7 +24,7 @@ struct ImageStack {
 };
 
 /// An image of a data set: its LED and whether it is used.
-struct LedNote {
+struct LedInfo {
   Index image = 0;  ///< number in the data set, from 0
   Illumination light;
   bool dark = false;     ///< dark field, by its place
@@ -44,7 +44,7 @@ struct PtychographyData {
   std::vector<Index> used;           ///< number of each image in the data set, from 0
   std::vector<Index> contradicting;  ///< numbers of images that contradict the model, from 0
   Optics optics;                     ///< as used
-  std::vector<LedNote> leds;         ///< of all images, also of those that are left out
+  std::vector<LedInfo> leds;         ///< of all images, also of those that are left out
   std::vector<Index> bad_pixels;     ///< hot or dead in all images, row by row from 0
   Index saturated = 0;               ///< samples of images that are at the camera's limit
   std::vector<std::string> warnings;

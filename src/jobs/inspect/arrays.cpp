@@ -68,7 +68,7 @@ void add_values(const io::ComplexArray& array, const InspectOptions& options,
   if (!all_finite(array))
     report.fact("spectrum", "none, as some numbers are not finite");
   else if (numbers > kFewNumbers && !options.svd)
-    report.fact("spectrum", "not computed unasked for so many numbers (option svd)");
+    report.fact("spectrum", "not computed for so many numbers (option svd computes it)");
   else
     add_spectrum(singular_values_of(array), report);
 }

@@ -9,6 +9,7 @@
 #include "io/names.hpp"
 #include "io/text.hpp"
 #include "jobs/inspect/kinds.hpp"
+#include "jobs/run_files.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/files/adapter_file.hpp"
 
@@ -103,7 +104,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 void show_main_file(const fs::path& folder, const InspectOptions& options, InspectReport& report) {
   if (net::adapter_kind(folder) == net::AdapterKind::kPeft)
     return show_adapter(folder, options, report);
-  for (const char* name : {"model.safetensors", "run.json"})
+  for (const char* name : {"model.safetensors", kRunFile})
     if (fs::exists(folder / name)) return show_file(folder / name, options, report);
 }
 
@@ -134,7 +135,7 @@ void describe(OptionTable& table, InspectInput& input) {
 }
 
 void describe(OptionTable& table, InspectOptions& options) {
-  table.add("svd", options.svd, "Compute singular values also where there are many numbers");
+  table.add("svd", options.svd, "Compute singular values of large arrays as well");
   table.add("energy", options.energy, "Share of the energy that an SVD keeps").share();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "jobs/config_file.hpp"
 #include "jobs/inspect/kinds.hpp"
 #include "udv/core/error.hpp"
@@ -10,7 +10,7 @@
 namespace udv::jobs {
 namespace {
 
-using Json = io::detail::RunJson;
+using Json = io::detail::OrderedJson;
 using io::detail::read_json;
 
 // Deep values are only counted: files of others may be nested without end.

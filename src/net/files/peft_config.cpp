@@ -10,7 +10,7 @@
 namespace udv::net {
 namespace {
 
-using Json = io::detail::RunJson;
+using Json = io::detail::OrderedJson;
 using io::detail::in_quotes;
 
 // Settings that change more of a model than B diag(d) A of linear layers, or change it in another

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 
 namespace udv::net {
 
@@ -26,7 +26,8 @@ inline constexpr const char* kCarried[] = {"task_type",      "auto_mapping",   "
 /// re.match(rf"(.*\.)?({key})$", path) does; the first key counts.
 class PeftPattern {
  public:
-  PeftPattern(const std::string& file, const std::string& name, const io::detail::RunJson& table);
+  PeftPattern(const std::string& file, const std::string& name,
+              const io::detail::OrderedJson& table);
 
   double at(const std::string& path, double otherwise) const;
 
@@ -48,11 +49,11 @@ class PeftSettings {
   std::string carried() const;  ///< kCarried as JSON
 
  private:
-  const io::detail::RunJson& value(const char* key) const;  ///< null where it is not there
+  const io::detail::OrderedJson& value(const char* key) const;  ///< null where it is not there
   void refuse_unsupported() const;
 
   std::string name_;
-  io::detail::RunJson json_;
+  io::detail::OrderedJson json_;
   bool adalora_ = false;
 };
 

@@ -11,7 +11,7 @@
 namespace udv::net {
 namespace {
 
-using Json = io::detail::RunJson;
+using Json = io::detail::OrderedJson;
 
 struct Factors {
   RowMatrix<float> A, B;

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/require.hpp"
-#include "io/run_json.hpp"
+#include "io/json_file.hpp"
 #include "net/calendar.hpp"
 #include "net/column_reading.hpp"
 #include "udv/net/preprocessing.hpp"
@@ -31,15 +31,15 @@ std::int64_t whole(const Json& json, const char* key) {
   return value;
 }
 
-Json affine_json(const Affine& how) {
+Json affine_json(const ColumnTransform& how) {
   Json json = {{"offset", list(how.offset)}, {"factor", list(how.factor)}};
   if (how.clip.size() > 0) json["clip"] = list(how.clip);
   if (how.bend.size() > 0) json["bend"] = list(how.bend);
   return json;
 }
 
-Affine affine_from(const Json& json) {
-  Affine how{vector(json.at("offset")), vector(json.at("factor")), {}};
+ColumnTransform affine_from(const Json& json) {
+  ColumnTransform how{vector(json.at("offset")), vector(json.at("factor")), {}};
   require(how.offset.size() == how.factor.size() && how.offset.allFinite() &&
               how.factor.allFinite() && (how.factor.array() != 0).all(),
           "offsets and factors expected, as many of both");

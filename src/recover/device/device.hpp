@@ -88,12 +88,12 @@ class Array {
 
 /// A thin factor on the device: its rows are lines of the module.
 template <typename T>
-class Lines {
+class DeviceMatrix {
  public:
-  Lines() = default;
-  Lines(Index lines, Index width)
+  DeviceMatrix() = default;
+  DeviceMatrix(Index lines, Index width)
       : lines_(lines), width_(width), values_(lines * line_stride<T>(width)) {}
-  explicit Lines(const RowMatrix<T>& host) { upload(host); }
+  explicit DeviceMatrix(const RowMatrix<T>& host) { upload(host); }
 
   Index rows() const { return lines_; }
   Index cols() const { return width_; }
@@ -111,14 +111,14 @@ class Lines {
   }
   void set_zero() { values_.set_zero(); }
   /// A copy of some lines.
-  Lines part(Index first, Index count) const {
-    Lines result(count, width_);
+  DeviceMatrix part(Index first, Index count) const {
+    DeviceMatrix result(count, width_);
     if (result.size() > 0)
       module().copy(result.data(), line(first),
                     static_cast<std::size_t>(result.size()) * sizeof(T));
     return result;
   }
-  void swap(Lines& other) noexcept {
+  void swap(DeviceMatrix& other) noexcept {
     std::swap(lines_, other.lines_);
     std::swap(width_, other.width_);
     values_.swap(other.values_);
@@ -163,14 +163,14 @@ class Lines {
 
 /// A thin factor as its real numbers, kParts of them for each.
 template <typename Scalar>
-Lines<RealOf<Scalar>> uploaded(const RowMatrix<Scalar>& host) {
-  Lines<RealOf<Scalar>> lines;
+DeviceMatrix<RealOf<Scalar>> uploaded(const RowMatrix<Scalar>& host) {
+  DeviceMatrix<RealOf<Scalar>> lines;
   lines.upload(Eigen::Map<const RowMatrix<RealOf<Scalar>>>(reals_of(host.data()), host.rows(),
                                                            kParts<Scalar> * host.cols()));
   return lines;
 }
 template <typename Scalar>
-void download(const Lines<RealOf<Scalar>>& lines, RowMatrix<Scalar>& host) {
+void download(const DeviceMatrix<RealOf<Scalar>>& lines, RowMatrix<Scalar>& host) {
   host.resize(lines.rows(), lines.cols() / kParts<Scalar>);
   lines.download(
       Eigen::Map<RowMatrix<RealOf<Scalar>>>(reals_of(host.data()), lines.rows(), lines.cols()));
@@ -186,23 +186,24 @@ inline double squared_norm(const ResidualNorm& r) {
 }
 
 template <typename T>
-double dot(const Lines<T>& a, const Lines<T>& b) {
+double dot(const DeviceMatrix<T>& a, const DeviceMatrix<T>& b) {
   const double sum = a.size() > 0 ? kernels<T>().dot(a.data(), b.data(), a.size()) : 0;
   check();
   return sum;
 }
 template <typename T>
-double squared_norm(const Lines<T>& a) {
+double squared_norm(const DeviceMatrix<T>& a) {
   return dot(a, a);
 }
 /// x_ic *= weights_c
 template <typename T>
-void scale_columns(Lines<T>& x, const Vector<double>& weights) {
+void scale_columns(DeviceMatrix<T>& x, const Vector<double>& weights) {
   if (x.size() > 0) kernels<T>().scale_columns(x.data(), weights.data(), x.rows(), x.cols());
 }
 /// out = a x + b y, all of one shape.
 template <typename T>
-void combine(double a, const Lines<T>& x, double b, const Lines<T>& y, Lines<T>& out) {
+void combine(double a, const DeviceMatrix<T>& x, double b, const DeviceMatrix<T>& y,
+             DeviceMatrix<T>& out) {
   out.resize(x.rows(), x.cols());
   if (x.size() > 0)
     kernels<T>().combine(static_cast<T>(a), x.data(), static_cast<T>(b), y.data(), out.data(),

@@ -49,8 +49,8 @@ class HostModel final : public Linearization<Scalar> {
 
  private:
   EntriesResidual<Scalar> residual_;
-  Lines<Scalar> Z_;
-  mutable Lines<Scalar> in_, out_;
+  DeviceMatrix<Scalar> Z_;
+  mutable DeviceMatrix<Scalar> in_, out_;
   std::unique_ptr<EntriesModel<Scalar>> model_;
 };
 
@@ -96,7 +96,7 @@ template <typename Scalar>
 void EntriesOnDevice<Scalar>::products(const ConstRows<Scalar>& left,
                                        const ConstRows<Scalar>& right, Scalar* y) const {
   check_columns<Scalar>(left.cols());
-  const Lines<Scalar> a((RowMatrix<Scalar>(left))), b((RowMatrix<Scalar>(right)));
+  const DeviceMatrix<Scalar> a((RowMatrix<Scalar>(left))), b((RowMatrix<Scalar>(right)));
   Array<Scalar> by_row(size_), by_entry(size_);
   kernels<Scalar>().products(pattern_, a.data(), b.data(), a.cols(), by_row.data());
   kernels<Scalar>().unplace(pattern_, by_row.data(), by_entry.data());
@@ -107,11 +107,11 @@ template <typename Scalar>
 void EntriesOnDevice<Scalar>::gather(int side, const Scalar* z, const ConstRows<Scalar>& other,
                                      Scalar scale, bool add, Rows<Scalar> out) const {
   check_columns<Scalar>(other.cols());
-  const Lines<Scalar> from((RowMatrix<Scalar>(other)));
+  const DeviceMatrix<Scalar> from((RowMatrix<Scalar>(other)));
   const Array<Scalar> given(z, size_);
   Array<Scalar> by_side(size_);
   kernels<Scalar>().place(pattern_, side, given.data(), by_side.data());
-  Lines<Scalar> to;
+  DeviceMatrix<Scalar> to;
   if (add)
     to.upload(out);
   else
@@ -123,7 +123,7 @@ void EntriesOnDevice<Scalar>::gather(int side, const Scalar* z, const ConstRows<
 
 template <typename Scalar>
 EntriesModel<Scalar>::EntriesModel(const EntriesOnDevice<Scalar>& entries, bool symmetric,
-                                   const Array<Scalar>* weight, const Lines<Scalar>& Z)
+                                   const Array<Scalar>* weight, const DeviceMatrix<Scalar>& Z)
     : entries_(entries),
       symmetric_(symmetric),
       weight_(weight),
@@ -139,7 +139,7 @@ EntriesModel<Scalar>::EntriesModel(const EntriesOnDevice<Scalar>& entries, bool 
 }
 
 template <typename Scalar>
-void EntriesModel<Scalar>::normal_product(const Lines<Scalar>& P, Lines<Scalar>& Y) {
+void EntriesModel<Scalar>::normal_product(const DeviceMatrix<Scalar>& P, DeviceMatrix<Scalar>& Y) {
   const Kernels<Scalar>& k = kernels<Scalar>();
   const Index p = entries_.rows(), width = Z_.cols();
   pairs_.resize(Z_.rows(), 2 * Z_.stride());
@@ -166,7 +166,8 @@ void EntriesModel<Scalar>::factor_preconditioner(double damping) {
 }
 
 template <typename Scalar>
-void EntriesModel<Scalar>::precondition(const Lines<Scalar>& R, Lines<Scalar>& Y) const {
+void EntriesModel<Scalar>::precondition(const DeviceMatrix<Scalar>& R,
+                                        DeviceMatrix<Scalar>& Y) const {
   Y.resize(R.rows(), R.cols());
   kernels<Scalar>().solve(factors_.data(), R.data(), R.rows(), R.cols(), Y.data());
 }
@@ -193,7 +194,7 @@ void EntriesResidual<Scalar>::line_sums(int side, double mean, const double* own
 }
 
 template <typename Scalar>
-void EntriesResidual<Scalar>::residual(const Lines& Z, Residual& r) const {
+void EntriesResidual<Scalar>::residual(const ThinMatrix& Z, Residual& r) const {
   check_columns<Scalar>(Z.cols());
   const bool symmetric = op_.symmetric();
   kernels<Scalar>().residual(entries_.pattern(), 0, Z.line(0),
@@ -204,15 +205,17 @@ void EntriesResidual<Scalar>::residual(const Lines& Z, Residual& r) const {
 }
 
 template <typename Scalar>
-double EntriesResidual<Scalar>::products(const Lines& Z, const Vector<double>& d, Lines& G) const {
+double EntriesResidual<Scalar>::products(const ThinMatrix& Z, const Vector<double>& d,
+                                         ThinMatrix& G) const {
   if (d.size() == 0) return products(Z, Z, G);
-  Lines scaled = Z;
+  ThinMatrix scaled = Z;
   kernels<Scalar>().scale_columns(scaled.data(), d.data(), Z.rows(), Z.cols());
   return products(Z, scaled, G);
 }
 
 template <typename Scalar>
-double EntriesResidual<Scalar>::products(const Lines& Z, const Lines& scaled, Lines& G) const {
+double EntriesResidual<Scalar>::products(const ThinMatrix& Z, const ThinMatrix& scaled,
+                                         ThinMatrix& G) const {
   check_columns<Scalar>(Z.cols());
   const bool symmetric = op_.symmetric();
   double squares = 0;
@@ -231,13 +234,14 @@ double EntriesResidual<Scalar>::products(const Lines& Z, const Lines& scaled, Li
 
 // J^T r: twice A*(r) U where symmetric.
 template <typename Scalar>
-void EntriesResidual<Scalar>::gradient(const Lines& Z, const Residual&, Lines& G) const {
+void EntriesResidual<Scalar>::gradient(const ThinMatrix& Z, const Residual&, ThinMatrix& G) const {
   products(Z, Z, G);
   if (op_.symmetric()) combine(2, G, 0, G, G);
 }
 
 template <typename Scalar>
-std::unique_ptr<EntriesModel<Scalar>> EntriesResidual<Scalar>::linearize(const Lines& Z) const {
+std::unique_ptr<EntriesModel<Scalar>> EntriesResidual<Scalar>::linearize(
+    const ThinMatrix& Z) const {
   return std::make_unique<EntriesModel<Scalar>>(entries_, op_.symmetric(), weights(), Z);
 }
 

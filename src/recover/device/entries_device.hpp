@@ -65,12 +65,12 @@ template <typename Scalar>
 class EntriesModel {
  public:
   EntriesModel(const EntriesOnDevice<Scalar>& entries, bool symmetric, const Array<Scalar>* weight,
-               const Lines<Scalar>& Z);
+               const DeviceMatrix<Scalar>& Z);
 
-  void normal_product(const Lines<Scalar>& P, Lines<Scalar>& Y);
+  void normal_product(const DeviceMatrix<Scalar>& P, DeviceMatrix<Scalar>& Y);
   double mean_diagonal() const;
   void factor_preconditioner(double damping);
-  void precondition(const Lines<Scalar>& R, Lines<Scalar>& Y) const;
+  void precondition(const DeviceMatrix<Scalar>& R, DeviceMatrix<Scalar>& Y) const;
 
  private:
   Index packed() const { return packed_size(Z_.cols()); }
@@ -78,8 +78,8 @@ class EntriesModel {
   const EntriesOnDevice<Scalar>& entries_;
   bool symmetric_;
   const Array<Scalar>* weight_;  // of each side; nullptr: all are 1
-  const Lines<Scalar>& Z_;
-  Lines<Scalar> pairs_;
+  const DeviceMatrix<Scalar>& Z_;
+  DeviceMatrix<Scalar> pairs_;
   Array<Scalar> blocks_, factors_;
 };
 
@@ -88,24 +88,24 @@ class EntriesModel {
 template <typename Scalar>
 class EntriesResidual final : public GradientModel<Scalar> {
  public:
-  using Lines = device::Lines<Scalar>;
+  using ThinMatrix = device::DeviceMatrix<Scalar>;
   using Residual = ResidualNorm;
 
   /// Keeps a reference to the operator, which is on the device, and to b for data_norm().
   EntriesResidual(const EntriesOperator<Scalar>& op, const Reals<Scalar>& b);
 
-  void residual(const Lines& Z, Residual& r) const;
-  void gradient(const Lines& Z, const Residual& r, Lines& G) const;
-  std::unique_ptr<EntriesModel<Scalar>> linearize(const Lines& Z) const;
+  void residual(const ThinMatrix& Z, Residual& r) const;
+  void gradient(const ThinMatrix& Z, const Residual& r, ThinMatrix& G) const;
+  std::unique_ptr<EntriesModel<Scalar>> linearize(const ThinMatrix& Z) const;
   double data_norm() const { return std::sqrt(udv::squared_norm(*b_)); }
   /// Sums of w (b / sqrt(w) - mean - own_i - other_j) over the lines of a side, and their squares;
   /// biases and results on the host.
   void line_sums(int side, double mean, const double* own, const double* other, double* sums,
                  double* squares) const;
 
-  double products(const Lines& Z, const Vector<double>& d, Lines& G) const override;
+  double products(const ThinMatrix& Z, const Vector<double>& d, ThinMatrix& G) const override;
   /// The same with Z diag(d) as given.
-  double products(const Lines& Z, const Lines& scaled, Lines& G) const;
+  double products(const ThinMatrix& Z, const ThinMatrix& scaled, ThinMatrix& G) const;
 
  private:
   const Array<Scalar>* weights() const { return weight_[0].size() > 0 ? weight_ : nullptr; }

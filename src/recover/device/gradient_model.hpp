@@ -12,7 +12,8 @@ class GradientModel {
  public:
   virtual ~GradientModel() = default;
   /// G = (A*(r) V; A*(r)^* U), where symmetric A*(r) U; returns |r|^2. An empty d is 1.
-  virtual double products(const Lines<Real>& Z, const Vector<double>& d, Lines<Real>& G) const = 0;
+  virtual double products(const DeviceMatrix<Real>& Z, const Vector<double>& d,
+                          DeviceMatrix<Real>& G) const = 0;
 };
 
 }  // namespace udv::device

@@ -37,7 +37,7 @@ std::shared_ptr<const Array<float>> uploaded_side_by_side(
 }
 
 template <typename Scalar>
-Vector<double> repeated_ones(const Lines<Scalar>& lines) {
+Vector<double> repeated_ones(const DeviceMatrix<Scalar>& lines) {
   return Vector<double>::Ones(lines.cols() / 2);
 }
 
@@ -98,19 +98,19 @@ ImagingOnDevice<Real>::~ImagingOnDevice() {
 
 template <typename Real>
 std::unique_ptr<ImagingOnDevice<Real>> ImagingOnDevice<Real>::seen(
-    const Lines<Real>& spectrum) const {
+    const DeviceMatrix<Real>& spectrum) const {
   Imaging* const made = kernels<Real>().seen_imaging(imaging_, spectrum.data());
   return std::unique_ptr<ImagingOnDevice>(new ImagingOnDevice(*this, made));
 }
 
 template <typename Real>
-void ImagingOnDevice<Real>::project(const Lines<Real>& U, Array<Real>& fields) const {
+void ImagingOnDevice<Real>::project(const DeviceMatrix<Real>& U, Array<Real>& fields) const {
   fields.resize(U.cols() * measured());
   if (U.cols() > 0) kernels<Real>().project(imaging_, U.data(), U.cols() / 2, fields.data());
 }
 
 template <typename Real>
-void ImagingOnDevice<Real>::back_project(Array<Real>& fields, Lines<Real>& out) const {
+void ImagingOnDevice<Real>::back_project(Array<Real>& fields, DeviceMatrix<Real>& out) const {
   const Index columns = fields.size() / (2 * measured());
   out.resize(size(), 2 * columns);
   if (columns > 0) kernels<Real>().back_project(imaging_, fields.data(), columns, out.data());
@@ -129,8 +129,8 @@ ImagingResidual<Real>::ImagingResidual(const ImagingOnDevice<Real>& images, cons
     : images_(images), b_(b.data(), b.size()), residual_(b.size()) {}
 
 template <typename Real>
-double ImagingResidual<Real>::products(const Lines<Real>& Z, const Vector<double>& d,
-                                       Lines<Real>& G) const {
+double ImagingResidual<Real>::products(const DeviceMatrix<Real>& Z, const Vector<double>& d,
+                                       DeviceMatrix<Real>& G) const {
   images_.project(Z, fields_);
   double squares = 0;
   const Vector<double> weights = d.size() > 0 ? d : repeated_ones(Z);
@@ -154,7 +154,7 @@ void ImagingProducts<Scalar>::project(const ConstRows<Scalar>& U, RowMatrix<Scal
 
 template <typename Scalar>
 void ImagingProducts<Scalar>::sum_windows(Array<Real>& fields, Rows<Scalar> out) const {
-  Lines<Real> sums;
+  DeviceMatrix<Real> sums;
   images_.back_project(fields, sums);
   RowMatrix<Scalar> host;
   download(sums, host);
@@ -253,7 +253,7 @@ class IntensityModel final : public GenericLinearization<Scalar> {
   const ImagingOnDevice<Real>& images_;
   Vector<double> weights_;
   Array<Real> at_, moved_, measured_;
-  Lines<Real> sums_;
+  DeviceMatrix<Real> sums_;
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ class ImagingOnDevice {
 
   /// The images of a known spectrum as a function of a factor on the transfer function, which has
   /// one sample more on each side where images have shifts.
-  std::unique_ptr<ImagingOnDevice> seen(const Lines<Real>& spectrum) const;
+  std::unique_ptr<ImagingOnDevice> seen(const DeviceMatrix<Real>& spectrum) const;
 
   Index size() const { return rows_ * cols_; }
   Index images() const { return images_; }
@@ -36,9 +36,9 @@ class ImagingOnDevice {
   Index measured() const { return images_ * pixels(); }
 
   /// fields = W U
-  void project(const Lines<Real>& U, Array<Real>& fields) const;
+  void project(const DeviceMatrix<Real>& U, Array<Real>& fields) const;
   /// out = W^* fields. The fields are lost.
-  void back_project(Array<Real>& fields, Lines<Real>& out) const;
+  void back_project(Array<Real>& fields, DeviceMatrix<Real>& out) const;
   /// sum_l w_l |P_l|^2 where its window lies.
   void coverage(const Vector<double>& image_weights, Array<Real>& out) const;
 
@@ -57,7 +57,8 @@ class ImagingResidual final : public GradientModel<Real> {
  public:
   /// Keeps a reference to the images.
   ImagingResidual(const ImagingOnDevice<Real>& images, const Vector<Real>& b);
-  double products(const Lines<Real>& Z, const Vector<double>& d, Lines<Real>& G) const override;
+  double products(const DeviceMatrix<Real>& Z, const Vector<double>& d,
+                  DeviceMatrix<Real>& G) const override;
 
  private:
   const ImagingOnDevice<Real>& images_;

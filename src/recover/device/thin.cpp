@@ -6,20 +6,20 @@
 
 namespace udv::device {
 
-Matrix<double> gram(const Lines<double>& X) {
+Matrix<double> gram(const DeviceMatrix<double>& X) {
   RowMatrix<double> result(X.cols(), X.cols());
   kernels<double>().gram(X.data(), X.rows(), X.cols(), result.data());
   check();
   return result;
 }
 
-void multiply(Lines<double>& X, const RowMatrix<double>& M) {
-  Lines<double> product(X.rows(), M.cols());
+void multiply(DeviceMatrix<double>& X, const RowMatrix<double>& M) {
+  DeviceMatrix<double> product(X.rows(), M.cols());
   kernels<double>().multiply(X.data(), X.rows(), X.cols(), M.data(), M.cols(), product.data());
   X.swap(product);
 }
 
-bool orthonormalise(Lines<double>& X, Matrix<double>* R) {
+bool orthonormalise(DeviceMatrix<double>& X, Matrix<double>* R) {
   constexpr double kIndependent = 1e-6;
   if (R) *R = Matrix<double>::Identity(X.cols(), X.cols());
   for (int round = 0; round < 2; ++round) {
@@ -32,7 +32,8 @@ bool orthonormalise(Lines<double>& X, Matrix<double>* R) {
   return true;
 }
 
-std::optional<ThinSvd> thin_svd(Lines<double> U, const Vector<double>& d, Lines<double> V) {
+std::optional<ThinSvd> thin_svd(DeviceMatrix<double> U, const Vector<double>& d,
+                                DeviceMatrix<double> V) {
   Matrix<double> left, right;
   if (!orthonormalise(U, &left) || !orthonormalise(V, &right)) return std::nullopt;
   const auto small = lapack::thin_svd<double>(left * d.asDiagonal() * right.transpose());

@@ -9,18 +9,19 @@
 namespace udv::device {
 
 /// X^T X
-Matrix<double> gram(const Lines<double>& X);
+Matrix<double> gram(const DeviceMatrix<double>& X);
 /// X = X M
-void multiply(Lines<double>& X, const RowMatrix<double>& M);
+void multiply(DeviceMatrix<double>& X, const RowMatrix<double>& M);
 /// X = Q R, and Q takes the place of X: by Cholesky factors of Gram matrices, twice. False where
 /// the columns depend too much on each other for that; X has changed then, too.
-bool orthonormalise(Lines<double>& X, Matrix<double>* R = nullptr);
+bool orthonormalise(DeviceMatrix<double>& X, Matrix<double>* R = nullptr);
 
 struct ThinSvd {
-  Lines<double> U, V;
+  DeviceMatrix<double> U, V;
   Vector<double> s;  ///< largest first
 };
 /// Of U diag(d) V^T; nothing where orthonormalise() fails.
-std::optional<ThinSvd> thin_svd(Lines<double> U, const Vector<double>& d, Lines<double> V);
+std::optional<ThinSvd> thin_svd(DeviceMatrix<double> U, const Vector<double>& d,
+                                DeviceMatrix<double> V);
 
 }  // namespace udv::device

@@ -140,12 +140,12 @@ template <typename Scalar>
 double Factorization<Scalar>::differentiate(const device::GradientModel<RealOf<Scalar>>& model,
                                             FactorGradient<Scalar>& gradient) const {
   using Real = RealOf<Scalar>;
-  using Lines = device::Lines<Real>;
+  using ThinMatrix = device::DeviceMatrix<Real>;
   const device::Kernels<Real>& kernels = device::kernels<Real>();
-  if (!away_) away_ = std::make_shared<Lines>(device::uploaded(Z_.Z));
-  if (!gradient.away) gradient.away = std::make_shared<Lines>();
-  const Lines& Z = *away_;
-  Lines& G = *gradient.away;
+  if (!away_) away_ = std::make_shared<ThinMatrix>(device::uploaded(Z_.Z));
+  if (!gradient.away) gradient.away = std::make_shared<ThinMatrix>();
+  const ThinMatrix& Z = *away_;
+  ThinMatrix& G = *gradient.away;
   const double weight = Z_.symmetric ? 2 : 1;
   gradient.d.setZero(columns());
   if (!method_->diagonal) {
@@ -175,8 +175,9 @@ template <typename Scalar>
 double Factorization<Scalar>::squared_residual(const MeasurementOperator<Scalar>& op,
                                                const Reals<Scalar>& b, double scale) const {
   if (const auto model = op.gradient_model(b); model && columns() > 0) {
-    if (!away_) away_ = std::make_shared<device::Lines<RealOf<Scalar>>>(device::uploaded(Z_.Z));
-    device::Lines<RealOf<Scalar>> gradient;
+    if (!away_)
+      away_ = std::make_shared<device::DeviceMatrix<RealOf<Scalar>>>(device::uploaded(Z_.Z));
+    device::DeviceMatrix<RealOf<Scalar>> gradient;
     return scale * scale * model->products(*away_, d_.template cast<double>() / scale, gradient);
   }
   Reals<Scalar> residual;
@@ -206,7 +207,8 @@ template <typename Scalar>
 void Factorization<Scalar>::take_step(const FactorGradient<Scalar>& gradient, double step) {
   const auto length = static_cast<RealOf<Scalar>>(step);
   if (gradient.away) {
-    if (away_.use_count() > 1) away_ = std::make_shared<device::Lines<RealOf<Scalar>>>(*away_);
+    if (away_.use_count() > 1)
+      away_ = std::make_shared<device::DeviceMatrix<RealOf<Scalar>>>(*away_);
     combine(1, *away_, -step, *gradient.away, *away_);
     moved_ = true;
   } else {

@@ -46,7 +46,7 @@ std::optional<Factorization<Scalar>> balanced_away(const Method& method,
                                                    const StackedFactors<Scalar>& fit) {
   if constexpr (std::is_same_v<Scalar, double>) {
     if (fit.symmetric || fit.rank() == 0) return std::nullopt;
-    device::Lines<double> U, V;
+    device::DeviceMatrix<double> U, V;
     U.upload(fit.U());
     V.upload(fit.V());
     auto svd = device::thin_svd(std::move(U), Vector<double>::Ones(fit.rank()), std::move(V));

@@ -67,7 +67,7 @@ void run_gradient(const PreparedProblem<Scalar>& problem, const Method& method,
   take_snapshot(state.gradient);
   solver.run(state.gradient, [&](const BasicGradientState<Scalar>& now) {
     take_snapshot(now);
-    return progress.go_on(progress.recorder().observe(now, problem.unit()));
+    return progress.should_continue(progress.recorder().observe(now, problem.unit()));
   });
   progress.recorder().finish(state.gradient, problem.unit());
 }

@@ -36,30 +36,30 @@ const EntriesOperator<Scalar>* GrossErrors<Scalar>::entries() const {
 }
 
 template <typename Scalar>
-void GrossErrors<Scalar>::look() {
+void GrossErrors<Scalar>::search() {
   if constexpr (!kIsComplex<Scalar>) {
     const auto* const op = entries();
     if (!op || judged_) return;
     judged_ = true;
     found_ = find_outliers<Scalar>(
         *op, problem_.b(), problem_.walk_options(), [this](const FitStep& step) {
-          return progress_.go_on(progress_.recorder().observe(step, problem_.unit()));
+          return progress_.should_continue(progress_.recorder().observe(step, problem_.unit()));
         });
     places_ = op->places(found_.entries);
     // Among few levels many residuals of a fit are zero by chance, and the others then look wrong.
     const auto others = rest();
-    if (others && has_few_levels(*op, problem_.data()) && !fits(*others)) forget();
+    if (others && has_few_levels(*op, problem_.data()) && !has_exact_fit(*others)) forget();
   }
 }
 
 // In a positive semidefinite matrix what contradicts it would be taken for a gross error.
 template <typename Scalar>
-std::optional<BasicProblem<Scalar>> GrossErrors<Scalar>::look_where_likely() {
+std::optional<BasicProblem<Scalar>> GrossErrors<Scalar>::search_if_likely() {
   if constexpr (!kIsComplex<Scalar>) {
     const auto* const op = entries();
     if (op && !op->symmetric() && options_.robust &&
         gross_errors_likely<Scalar>(*op, problem_.b())) {
-      look();
+      search();
       return rest();
     }
   }
@@ -76,7 +76,7 @@ std::optional<BasicProblem<Scalar>> GrossErrors<Scalar>::rest() const {
 }
 
 template <typename Scalar>
-bool GrossErrors<Scalar>::fits(const BasicProblem<Scalar>& rest) const {
+bool GrossErrors<Scalar>::has_exact_fit(const BasicProblem<Scalar>& rest) const {
   Reals<Scalar> residual;
   apply_stack(*rest.op, found_.fit, residual);
   residual -= rest.b;
@@ -89,7 +89,7 @@ bool GrossErrors<Scalar>::rest_is_better(const BasicProblem<Scalar>& rest,
   if (!outcome.exact) return true;
   const double numbers = problem_.op().degrees_of_freedom(found_.fit.rank()) +
                          static_cast<double>(found_.entries.size());
-  return found_.any() && fits(rest) &&
+  return found_.any() && has_exact_fit(rest) &&
          numbers < problem_.op().degrees_of_freedom(outcome.fit.Z.rank());
 }
 

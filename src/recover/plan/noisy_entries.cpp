@@ -87,8 +87,8 @@ bool NoisyEntries<Scalar>::are_clear(RankWalkOutcome<Scalar>& outcome, RecoveryF
 }
 
 template <typename Scalar>
-bool NoisyEntries<Scalar>::go_on_from(const EarlierAnswer& earlier,
-                                      RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
+bool NoisyEntries<Scalar>::resume_from(const EarlierAnswer& earlier,
+                                       RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts) {
   if (!possible()) return false;
   BayesStart start;
   if (earlier.Z.rank() > 0)

@@ -26,8 +26,8 @@ class NoisyEntries {
   /// Start::kBayes any number, where residuals look Gaussian: gross errors are left to the walk.
   bool are_clear_at_once(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
   /// The same for any number of entries, from an earlier noisy answer.
-  bool go_on_from(const EarlierAnswer& earlier, RankWalkOutcome<Scalar>& outcome,
-                  RecoveryFacts& facts);
+  bool resume_from(const EarlierAnswer& earlier, RankWalkOutcome<Scalar>& outcome,
+                   RecoveryFacts& facts);
   /// Goes on from the fit of a walk.
   void settle(RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
   /// Takes the offsets alone that the evidence prefers beside these factors, in scaled units: for

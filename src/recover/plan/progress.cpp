@@ -32,7 +32,7 @@ void Progress<Scalar>::save() {
 }
 
 template <typename Scalar>
-bool Progress<Scalar>::go_on(Verdict verdict) {
+bool Progress<Scalar>::should_continue(Verdict verdict) {
   verdict = from_root(verdict);  // clocks and interrupts of processes that work together differ
   if (verdict != Verdict::kContinue) stop_ = verdict;
   if (!walking_ && clock_.due()) save();
@@ -59,7 +59,7 @@ RankWalkOutcome<Scalar> Progress<Scalar>::run(const PreparedProblem<Scalar>& pro
   const Index limit = options_.max_iterations;
   walking_ = true;  // from here the journal is the state: saved after whole fits only
   walk.set_monitor([&](const FitStep& step) {
-    const bool wanted = go_on(recorder_.observe(step, unit));
+    const bool wanted = should_continue(recorder_.observe(step, unit));
     over_limit_ = limit > 0 && recorder_.next_iteration() > limit;
     return wanted && !over_limit_;
   });

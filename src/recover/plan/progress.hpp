@@ -24,9 +24,9 @@ class Progress {
   void resume();
   void save();
   /// Saves now and then. False where this verdict, or one before, wants to stop.
-  bool go_on(Verdict verdict);
+  bool should_continue(Verdict verdict);
   /// Asks the observer, where 50 ms have passed.
-  bool poll() { return go_on(recorder_.poll()); }
+  bool poll() { return should_continue(recorder_.poll()); }
 
   bool stopped() const { return stop_ != Verdict::kContinue; }
   Verdict verdict() const { return stop_; }

@@ -38,8 +38,9 @@ void take_exact_offsets(PreparedProblem<double>& problem, Centering wanted, doub
 template <typename Scalar>
 WalkAnswer<Scalar> WalkPlan<Scalar>::run(RecoveryFacts& facts) {
   RankWalkOutcome<Scalar> outcome;
-  answer_.clearly_noisy = earlier_ && earlier_->noisy ? noise_.go_on_from(*earlier_, outcome, facts)
-                                                      : noise_.are_clear_at_once(outcome, facts);
+  answer_.clearly_noisy = earlier_ && earlier_->noisy
+                              ? noise_.resume_from(*earlier_, outcome, facts)
+                              : noise_.are_clear_at_once(outcome, facts);
   if (!answer_.clearly_noisy) {
     problem_.gather();
     outcome = best_walk(facts);
@@ -62,9 +63,9 @@ WalkAnswer<Scalar> WalkPlan<Scalar>::run(RecoveryFacts& facts) {
 // different sizes can look like gross errors.
 template <typename Scalar>
 RankWalkOutcome<Scalar> WalkPlan<Scalar>::best_walk(RecoveryFacts& facts) {
-  if (auto likely = errors_.look_where_likely()) {
+  if (auto likely = errors_.search_if_likely()) {
     const bool equal_noise = errors_.found().noise.kind == NoiseKind::kEqual;
-    if (equal_noise && errors_.fits(*likely))
+    if (equal_noise && errors_.has_exact_fit(*likely))
       return with_joints_closed(errors_.walk_over(std::move(*likely)));
     if (auto equal = walk_in_equal_units()) return without_errors(std::move(*equal));
     return with_joints_closed(errors_.walk_over(std::move(*likely)));
@@ -79,7 +80,7 @@ RankWalkOutcome<Scalar> WalkPlan<Scalar>::best_walk(RecoveryFacts& facts) {
     answer_.clearly_noisy = noise_.are_clear(outcome, facts);
     if (answer_.clearly_noisy) return outcome;
   }
-  if (!contradicts_symmetry(outcome)) errors_.look();
+  if (!contradicts_symmetry(outcome)) errors_.search();
   if (auto others = errors_.rest(); others && errors_.rest_is_better(*others, outcome))
     return with_joints_closed(errors_.walk_over(std::move(*others)));
   if (outcome.exact) return without_errors(std::move(outcome));

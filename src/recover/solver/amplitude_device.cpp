@@ -8,7 +8,7 @@ namespace udv {
 namespace {
 
 using Complex = std::complex<float>;
-using Lines = device::Lines<float>;
+using ThinMatrix = device::DeviceMatrix<float>;
 using Fields = device::Array<float>;
 
 const device::Kernels<float>& loops() {
@@ -16,16 +16,16 @@ const device::Kernels<float>& loops() {
 }
 
 // out (+)= weights o x, line by line.
-void weigh(const Fields& weights, const Lines& x, bool add, Lines& out) {
+void weigh(const Fields& weights, const ThinMatrix& x, bool add, ThinMatrix& out) {
   out.resize(x.rows(), x.cols());
   loops().weigh_lines(weights.data(), x.data(), x.rows(), x.cols(), add, out.data());
 }
 
 // The formulas are those of AmplitudeLinearization.
-class AmplitudeModelThere {
+class AmplitudeModelOnDevice {
  public:
-  AmplitudeModelThere(const ImagesOnDevice& images, const Fields& shrinkage, const Fields& diagonal,
-                      double mean_diagonal, const Lines& x)
+  AmplitudeModelOnDevice(const ImagesOnDevice& images, const Fields& shrinkage,
+                         const Fields& diagonal, double mean_diagonal, const ThinMatrix& x)
       : images_(images),
         shrinkage_(shrinkage),
         diagonal_(diagonal),
@@ -41,7 +41,7 @@ class AmplitudeModelThere {
         moving_(l) = 1;
   }
 
-  void normal_product(const Lines& P, Lines& Y) {
+  void normal_product(const ThinMatrix& P, ThinMatrix& Y) {
     images_.map().project(P, fields_);
     images_.keep_changes(directions_, inverse_q_, moving_, fields_);
     images_.map().back_project(fields_, Y);
@@ -53,7 +53,7 @@ class AmplitudeModelThere {
     loops().shifted_inverse(diagonal_.data(), static_cast<float>(damping + floor), inverse_.data(),
                             inverse_.size());
   }
-  void precondition(const Lines& R, Lines& Y) const { weigh(inverse_, R, false, Y); }
+  void precondition(const ThinMatrix& R, ThinMatrix& Y) const { weigh(inverse_, R, false, Y); }
 
  private:
   const ImagesOnDevice& images_;
@@ -64,12 +64,12 @@ class AmplitudeModelThere {
 };
 
 // AmplitudeModel for unknowns on the device.
-class AmplitudesThere {
+class AmplitudesOnDevice {
  public:
-  using Lines = device::Lines<float>;
+  using ThinMatrix = device::DeviceMatrix<float>;
   using Residual = device::ResidualNorm;
 
-  AmplitudesThere(const device::ImagingOnDevice<float>& map, const ImageTargets& targets)
+  AmplitudesOnDevice(const device::ImagingOnDevice<float>& map, const ImageTargets& targets)
       : images_(map, targets) {
     images_.half_diagonal(diagonal_);
     Vector<float> diagonal(diagonal_.size());
@@ -82,24 +82,25 @@ class AmplitudesThere {
     mean_diagonal_ = diagonal.cast<double>().mean();
   }
 
-  void residual(const Lines& x, Residual& r) const {
+  void residual(const ThinMatrix& x, Residual& r) const {
     images_.map().project(x, psi_);
     r.squares = images_.squared_residual(psi_, images_.best_backgrounds(psi_));
     if (shrinkage_.size() == 0) return;
     weigh(shrinkage_, x, false, shrunk_);
     r.squares += dot(shrunk_, x);
   }
-  void gradient(const Lines& x, const Residual&, Lines& G) const {
+  void gradient(const ThinMatrix& x, const Residual&, ThinMatrix& G) const {
     images_.map().project(x, psi_);
     images_.pull(psi_, images_.best_backgrounds(psi_));
     images_.map().back_project(psi_, G);
     if (shrinkage_.size() > 0) weigh(shrinkage_, x, true, G);
   }
-  std::unique_ptr<AmplitudeModelThere> linearize(const Lines& x) const {
-    return std::make_unique<AmplitudeModelThere>(images_, shrinkage_, diagonal_, mean_diagonal_, x);
+  std::unique_ptr<AmplitudeModelOnDevice> linearize(const ThinMatrix& x) const {
+    return std::make_unique<AmplitudeModelOnDevice>(images_, shrinkage_, diagonal_, mean_diagonal_,
+                                                    x);
   }
   double data_norm() const { return udv::data_norm(images_.targets()); }
-  Vector<float> backgrounds(const Lines& x) const {
+  Vector<float> backgrounds(const ThinMatrix& x) const {
     images_.map().project(x, psi_);
     return images_.best_backgrounds(psi_).cast<float>();
   }
@@ -109,7 +110,7 @@ class AmplitudesThere {
   Fields diagonal_, shrinkage_;
   double mean_diagonal_ = 0;
   mutable Fields psi_;
-  mutable Lines shrunk_;
+  mutable ThinMatrix shrunk_;
 };
 
 }  // namespace
@@ -188,9 +189,9 @@ void ImagesOnDevice::half_diagonal(device::Array<float>& diagonal) const {
 
 FitSummary fit_on_device(const device::ImagingOnDevice<float>& map, ImageTargets& targets,
                          Vector<Complex>& x, const FitOptions& options, const FitMonitor& monitor) {
-  const AmplitudesThere model(map, targets);
+  const AmplitudesOnDevice model(map, targets);
   RowMatrix<Complex> Z = x;
-  Lines away = device::uploaded(Z);
+  ThinMatrix away = device::uploaded(Z);
   FitMonitor of_complex;
   if (monitor)
     of_complex = [&](FitStep step) {

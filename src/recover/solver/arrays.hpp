@@ -57,24 +57,25 @@ void set_sum(const RowMatrix<Scalar>& x, const RowMatrix<Scalar>& y, RowMatrix<S
 namespace device {
 
 template <typename T>
-void set_zero_like(const Lines<T>& shape, Lines<T>& out) {
+void set_zero_like(const DeviceMatrix<T>& shape, DeviceMatrix<T>& out) {
   out.resize(shape.rows(), shape.cols());
   out.set_zero();
 }
 template <typename T>
-void set_negative(const Lines<T>& x, Lines<T>& out) {
+void set_negative(const DeviceMatrix<T>& x, DeviceMatrix<T>& out) {
   combine(-1, x, 0, x, out);
 }
 template <typename T>
-void add_multiple(double factor, const Lines<T>& x, Lines<T>& y) {
+void add_multiple(double factor, const DeviceMatrix<T>& x, DeviceMatrix<T>& y) {
   combine(factor, x, 1, y, y);
 }
 template <typename T>
-void set_sum(const Lines<T>& x, double factor, const Lines<T>& y, Lines<T>& out) {
+void set_sum(const DeviceMatrix<T>& x, double factor, const DeviceMatrix<T>& y,
+             DeviceMatrix<T>& out) {
   combine(1, x, factor, y, out);
 }
 template <typename T>
-void set_sum(const Lines<T>& x, const Lines<T>& y, Lines<T>& out) {
+void set_sum(const DeviceMatrix<T>& x, const DeviceMatrix<T>& y, DeviceMatrix<T>& out) {
   combine(1, x, 1, y, out);
 }
 

@@ -439,7 +439,7 @@ Directions BayesFit<Real>::directions(Index count, std::uint64_t seed) const {
 template <typename Real>
 void BayesFit<Real>::grow(const Directions& t) {
   const auto append_to = [](BayesSide<Real>& side, const RowMatrix<double>& columns,
-                            const device::Lines<double>& away) {
+                            const device::DeviceMatrix<double>& away) {
     if (!side.on_device) return side.append(columns, mean_squares(columns));
     const Vector<double> norms = away.column_norms(0, away.rows());
     side.append(away, norms.cwiseAbs2() / static_cast<double>(away.rows()));

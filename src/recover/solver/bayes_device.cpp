@@ -10,13 +10,13 @@
 namespace udv {
 namespace {
 
+using device::DeviceMatrix;
 using device::kernels;
-using device::Lines;
 
 // Subspace iteration on the device: z by rows and by columns.
 class DeviceSubspace {
  public:
-  using Columns = Lines<double>;
+  using Columns = DeviceMatrix<double>;
 
   DeviceSubspace(const device::EntriesOnDevice<double>& entries, const device::Array<double>* z)
       : entries_(entries), z_(z) {}

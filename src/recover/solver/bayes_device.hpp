@@ -13,7 +13,7 @@ namespace udv {
 /// the sum of (u_i v_j)^2 over the entries. The vectors are on the host or on the device.
 struct Directions {
   RowMatrix<double> U, V;
-  device::Lines<double> away_U, away_V;
+  device::DeviceMatrix<double> away_U, away_V;
   Vector<double> d, overlap;
 };
 

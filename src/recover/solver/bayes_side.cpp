@@ -561,7 +561,7 @@ void BayesSide<Real>::widen_away(const Vector<double>& prior_variance) {
 }
 
 template <typename Real>
-void BayesSide<Real>::append(const device::Lines<double>& columns,
+void BayesSide<Real>::append(const device::DeviceMatrix<double>& columns,
                              const Vector<double>& prior_variance) {
   const Index first = width;
   widen_away(prior_variance);

@@ -34,7 +34,7 @@ struct UDV_EXPORT BayesSide {
   /// Appends parts of w with means `columns` (lines x count), no variance.
   void append(const RowMatrix<double>& columns, const Vector<double>& prior_variance);
   /// The same with columns on the device, where the side is.
-  void append(const device::Lines<double>& columns, const Vector<double>& prior_variance);
+  void append(const device::DeviceMatrix<double>& columns, const Vector<double>& prior_variance);
   /// w <- T w + shift for all lines. T is D x D. All processes know all records afterwards.
   void transform(const Matrix<double>& T, const Vector<double>& shift);
   /// Part 0 of w becomes absent.

@@ -8,10 +8,10 @@
 namespace udv {
 
 /// A linear system of a Gauss-Newton model while it is solved; `delta` is the solution so far.
-/// Lines is the type of thin arrays: of the host, or of a device.
-template <typename Lines>
+/// ThinMatrix is the type of thin arrays: of the host, or of a device.
+template <typename ThinMatrix>
 struct BasicLinearSolve {
-  Lines delta, residual, direction, product, preconditioned;
+  ThinMatrix delta, residual, direction, product, preconditioned;
   int steps = 0;
   bool converged = false;
 };
@@ -20,9 +20,9 @@ using LinearSolve = BasicLinearSolve<RowMatrix<Scalar>>;
 
 /// (J^T J + shift I) delta = -g to a relative residual `tolerance`; on return `residual` holds
 /// -g - (J^T J + shift I) delta. `enough(delta)`, asked after each step, ends it earlier.
-template <typename Model, typename Lines, typename Enough>
-void conjugate_gradients(Model& model, const Lines& g, double shift, double tolerance,
-                         int max_steps, BasicLinearSolve<Lines>& work, const Enough& enough) {
+template <typename Model, typename ThinMatrix, typename Enough>
+void conjugate_gradients(Model& model, const ThinMatrix& g, double shift, double tolerance,
+                         int max_steps, BasicLinearSolve<ThinMatrix>& work, const Enough& enough) {
   set_zero_like(g, work.delta);
   set_negative(g, work.residual);
   work.converged = false;
@@ -50,11 +50,11 @@ void conjugate_gradients(Model& model, const Lines& g, double shift, double tole
   }
 }
 
-template <typename Model, typename Lines>
-void conjugate_gradients(Model& model, const Lines& g, double shift, double tolerance,
-                         int max_steps, BasicLinearSolve<Lines>& work) {
+template <typename Model, typename ThinMatrix>
+void conjugate_gradients(Model& model, const ThinMatrix& g, double shift, double tolerance,
+                         int max_steps, BasicLinearSolve<ThinMatrix>& work) {
   conjugate_gradients(model, g, shift, tolerance, max_steps, work,
-                      [](const BasicLinearSolve<Lines>&) { return false; });
+                      [](const BasicLinearSolve<ThinMatrix>&) { return false; });
 }
 
 }  // namespace udv

@@ -218,10 +218,10 @@ void leave_out(const std::vector<char>& lines, StackWithOffsets<Scalar>& stack) 
 }
 
 template <typename Scalar>
-class Examination {
+class DeterminacyCheck {
  public:
-  Examination(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
-              const StackWithOffsets<Scalar>& stack, const DeterminacyOptions& options)
+  DeterminacyCheck(const MeasurementOperator<Scalar>& op, const Reals<Scalar>& b,
+                   const StackWithOffsets<Scalar>& stack, const DeterminacyOptions& options)
       : op_(op),
         b_(b),
         Z_(stack.Z),
@@ -526,7 +526,7 @@ DeterminacyAnswer<Scalar> determine(const MeasurementOperator<Scalar>& op, const
                                     const DeterminacyOptions& options) {
   StackWithOffsets<Scalar> stack = with_offsets(answer, options.center, options.biases);
   if (!options.left_out.empty()) leave_out(options.left_out, stack);
-  return Examination<Scalar>(op, b, stack, options).run();
+  return DeterminacyCheck<Scalar>(op, b, stack, options).run();
 }
 
 template <typename Scalar>

@@ -21,10 +21,10 @@ inline constexpr int kMaxRejections = 10;
 template <typename Model>
 class Fit {
  public:
-  using Lines = typename Model::Lines;
+  using ThinMatrix = typename Model::ThinMatrix;
   using Residual = typename Model::Residual;
 
-  Fit(const Model& model, Lines& Z, const FitOptions& options)
+  Fit(const Model& model, ThinMatrix& Z, const FitOptions& options)
       : model_(model), Z_(Z), options_(options), data_norm_(model.data_norm()) {
     evaluate(Z_, residual_, data_term_, objective_);
     update_gradient();
@@ -84,7 +84,8 @@ class Fit {
     return accepted;
   }
 
-  void evaluate(const Lines& Z, Residual& residual, double& data_term, double& objective) const {
+  void evaluate(const ThinMatrix& Z, Residual& residual, double& data_term,
+                double& objective) const {
     model_.residual(Z, residual);
     data_term = 0.5 * squared_norm(residual);
     objective = data_term + 0.5 * options_.ridge * squared_norm(Z);
@@ -103,19 +104,19 @@ class Fit {
   }
 
   const Model& model_;
-  Lines& Z_;
+  ThinMatrix& Z_;
   const FitOptions& options_;
   double data_norm_, data_term_ = 0, objective_ = 0, first_gradient_norm_ = 1;
   double damping_ = -1, growth_ = 2;
   int inner_ = 0;
   Residual residual_, trial_residual_;
-  Lines gradient_, trial_;
-  BasicLinearSolve<Lines> work_;
+  ThinMatrix gradient_, trial_;
+  BasicLinearSolve<ThinMatrix> work_;
 };
 
 /// `Real`: the type of the measurements.
 template <typename Real, typename Model>
-FitSummary run_fit(const Model& model, typename Model::Lines& Z, const FitOptions& options,
+FitSummary run_fit(const Model& model, typename Model::ThinMatrix& Z, const FitOptions& options,
                    const FitMonitor& monitor) {
   Fit<Model> fit(model, Z, options);
   FitSummary summary;

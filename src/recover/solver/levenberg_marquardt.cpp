@@ -48,7 +48,7 @@ FitSummary fit_on_device(const EntriesOperator<Scalar>& op, const Reals<Scalar>&
                          StackedFactors<Scalar>& Z, const FitOptions& options,
                          const FitMonitor& monitor) {
   const device::EntriesResidual<Scalar> model(op, b);
-  device::Lines<Scalar> on_device(Z.Z);
+  device::DeviceMatrix<Scalar> on_device(Z.Z);
   FitMonitor of_stack;
   if (monitor)
     of_stack = [&](FitStep step) {

@@ -19,8 +19,6 @@ constexpr double kDominance = 30;   // below, offsets cost no digits that matter
 constexpr double kInSpan = 1e-5;    // distance of 1 / |1| from a space that contains it
 constexpr double kNoColumn = 1e-8;  // share of a singular value that an exact fit may have
 
-using Stack = StackedFactors<double>;
-
 std::vector<Centering> kinds_within(Centering allowed) {
   switch (allowed) {
     case Centering::kNone:
@@ -65,9 +63,9 @@ void add_to(Vector<double>& bias, const Vector<double>& more) {
 }
 
 // U V^T + biases as one product: two more columns.
-Stack with_biases(const OffsetModel& model) {
+StackedFactors<double> with_biases(const OffsetModel& model) {
   const Index k = model.Z.rank(), q = model.Z.V().rows();
-  Stack total(model.Z.rows, q, false, k + 2);
+  StackedFactors<double> total(model.Z.rows, q, false, k + 2);
   total.Z.leftCols(k) = model.Z.Z;
   total.U().col(k).setConstant(model.biases.global);
   if (model.biases.row.size() > 0) total.U().col(k) += model.biases.row;

@@ -74,16 +74,19 @@ void describe_noise(OptionTable& table, RecoverOptions& o) {
   table
       .add_custom(
           "range", [at](const std::string& text) { set_range(text, *at); },
-          [at] { return range_text(*at); }, "Predictions stay between these values")
+          [at] { return range_text(*at); }, "Limits of the predictions")
       .called("LOW,HIGH")
       .default_is("none");
-  table.add("robust", o.robust, "auto: entries that are gross errors are left out; off: named only")
+  table
+      .add("robust", o.robust,
+           "auto: entries that are gross errors are left out; off: they are only listed")
       .as_switch_word({"auto", "off"});
   table.add("holdout", o.holdout, "Share of the data to hold out: it chooses the rank")
       .between(1e-9, 0.999999)
       .default_is("none");
-  table.add("float32", o.float32,
-            "Store what is learned of noisy entries in single precision; large problems do anyway");
+  table.add(
+      "float32", o.float32,
+      "Store the posteriors of noisy entries in single precision, as large problems always do");
   table.add("shrinkage", o.shrinkage, "Ridge on the final fit of noisy data")
       .as_switch_word({"auto", "off"});
 }
@@ -96,7 +99,7 @@ void describe(OptionTable& table, RecoverOptions& o) {
   table.add("method", o.method, "bm and udu are for symmetric problems, uv and udv for others")
       .one_of({"auto", "bm", "udu", "uv", "udv"})
       .default_is("udu or udv");
-  table.add("max-rank", o.max_rank, "Columns of U at most")
+  table.add("max-rank", o.max_rank, "Largest number of columns of U")
       .between(1, kMostColumns)
       .default_is("min(rows, columns)");
   table.add("step", o.step, "Gradient step");
@@ -108,7 +111,7 @@ void describe(OptionTable& table, RecoverOptions& o) {
              {"rows", Centering::kRows},
              {"cols", Centering::kCols},
              {"both", Centering::kBoth}},
-            "Offsets beside the low-rank part, for entries of rectangular matrices");
+            "Offsets added to the low-rank part, for entries of rectangular matrices");
   RecoverOptions* const at = &o;
   table
       .add_custom(
@@ -117,25 +120,25 @@ void describe(OptionTable& table, RecoverOptions& o) {
           "Factor on the data: auto, unit (1/|b|), none or a number")
       .called("auto|unit|none|REAL");
   table.add("init-norm", o.init_norm, "|U_0|_F").positive();
-  table.add("max-iterations", o.max_iterations, "Iterations at most")
+  table.add("max-iterations", o.max_iterations, "Largest number of iterations")
       .between(1, kMostIterations)
       .default_is("100000 gradient steps; no limit for the walk in the rank")
       .keeps_numbers();
   table.add("tolerance", o.tolerance, "Relative residual that counts as exact; auto: 1e-10");
   table
       .add("polish", o.rank_walk,
-           "on: walk in the rank with second-order fits; off: gradient alone")
+           "on: search over ranks (walk) with second-order fits; off: gradient alone")
       .as_switch_word();
   table.add(
       "start", o.start,
       {{"nothing", Start::kNothing}, {"dynamics", Start::kDynamics}, {"bayes", Start::kBayes}},
-      "Where the walk starts: nothing, or dynamics (a short gradient run); bayes: noisy entries "
-      "need no walk where variational Bayes explains them at once, which is faster");
+      "Start of the walk: nothing (rank 0) or dynamics (a short gradient run); bayes: noisy "
+      "entries need no walk if variational Bayes explains them at once, which is faster");
   describe_noise(table, o);
   table
       .add("record", o.record,
            {{"every", Recording::kEvery}, {"log", Recording::kLog}, {"none", Recording::kNone}},
-           "Iterations that the history keeps; log: ever fewer of them")
+           "Iterations that the history keeps; log: at growing intervals")
       .keeps_numbers();
   table.add("device", o.device, "Device to run on; cuda needs the component cuda")
       .one_of({"cpu", "cuda"});

@@ -191,12 +191,12 @@ class PupilModel final : public ResidualModel<float> {
 };
 
 // The same for images on the device: phases are on the host, fields are there.
-class PupilLinearizationThere {
+class PupilLinearizationOnDevice {
  public:
   using Fields = ImagesOnDevice::Fields;
 
-  PupilLinearizationThere(const ImagesOnDevice& images, const PhaseBasis& basis,
-                          const Vector<float>& diagonal, const RowMatrix<float>& c)
+  PupilLinearizationOnDevice(const ImagesOnDevice& images, const PhaseBasis& basis,
+                             const Vector<float>& diagonal, const RowMatrix<float>& c)
       : images_(images),
         basis_(basis),
         diagonal_(diagonal),
@@ -232,16 +232,16 @@ class PupilLinearizationThere {
   Vector<double> still_;  // backgrounds are as they are
   Vector<float> inverse_;
   Fields directions_, inverse_q_, fields_;
-  device::Lines<float> sums_;
+  device::DeviceMatrix<float> sums_;
 };
 
-class PupilModelThere {
+class PupilModelOnDevice {
  public:
-  using Lines = RowMatrix<float>;
+  using ThinMatrix = RowMatrix<float>;
   using Residual = device::ResidualNorm;
 
-  PupilModelThere(const device::ImagingOnDevice<float>& map, const PhaseBasis& basis,
-                  const ImageTargets& targets)
+  PupilModelOnDevice(const device::ImagingOnDevice<float>& map, const PhaseBasis& basis,
+                     const ImageTargets& targets)
       : images_(map, targets), basis_(basis) {
     device::Array<float> diagonal;
     images_.half_diagonal(diagonal);
@@ -259,15 +259,15 @@ class PupilModelThere {
     const RowMatrix<Complex> q = phases_of(c);
     project(q);
     images_.pull(psi_, images_.fixed_backgrounds());
-    device::Lines<float> sums;
+    device::DeviceMatrix<float> sums;
     images_.map().back_project(psi_, sums);
     RowMatrix<Complex> back;
     device::download(sums, back);
     G = turned(basis_, q, back);
     basis_.smoothness().add_gradient(c, G);
   }
-  std::unique_ptr<PupilLinearizationThere> linearize(const RowMatrix<float>& c) const {
-    return std::make_unique<PupilLinearizationThere>(images_, basis_, diagonal_, c);
+  std::unique_ptr<PupilLinearizationOnDevice> linearize(const RowMatrix<float>& c) const {
+    return std::make_unique<PupilLinearizationOnDevice>(images_, basis_, diagonal_, c);
   }
   double data_norm() const { return images_.targets().amplitudes.norm(); }
 
@@ -290,7 +290,7 @@ void fit_phases(const PtychographyOperator<Complex>& op, const Vector<Complex>& 
   if (op.device()) {
     const RowMatrix<Complex> spectrum = x;
     const auto images = op.device()->seen(device::uploaded(spectrum));
-    run_fit<float>(PupilModelThere(*images, basis, targets), c, options, nullptr);
+    run_fit<float>(PupilModelOnDevice(*images, basis, targets), c, options, nullptr);
   } else {
     const PupilOperator<Complex> images(op, x);
     minimise<float>(PupilModel(images, basis, targets), c, options);

@@ -14,12 +14,12 @@ using Pupil = RowMatrix<std::complex<double>>;
 // smoothing (400) finds slow phases of the pupil late, and they go into the sample.
 constexpr double kPupilBend = 5000;
 
-struct Place {
+struct GridOffset {
   Index row, col;
 };
 
 struct Stencil {
-  std::array<Place, 6> places;
+  std::array<GridOffset, 6> offsets;
   std::array<double, 6> weights;
   double count;  // of this derivative among all third ones
 };
@@ -50,7 +50,7 @@ PupilSmoothness::PupilSmoothness(const Pupil& pupil, double strength) {
         double given = 0;
         bool whole = true;
         for (size_t i = 0; i < bend.at.size() && whole; ++i) {
-          const Index row = r + stencil.places[i].row, col = c + stencil.places[i].col;
+          const Index row = r + stencil.offsets[i].row, col = c + stencil.offsets[i].col;
           whole = known(row, col);
           if (!whole) break;
           bend.at[i] = number(row, col);

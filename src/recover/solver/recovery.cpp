@@ -32,7 +32,7 @@ std::string open_text(const RecoveryFacts& r) {
     return fmt::format("{}{} {} free: {}", d.free_is_estimate ? "about " : "", d.free_directions,
                        d.free_directions == 1 ? "direction is" : "directions are", share);
   if (!d.decided)
-    return fmt::format("{} of the {} may move, and whether they do is not known",
+    return fmt::format("{} of the {} may not be determined, which was not decided",
                        percent(1 - d.determined_share), r.intensities ? "entries of x" : "entries");
   if (d.another_fits) return fmt::format("so does another {}: {}", answer(r), share);
   if (r.exact && d.tolerance > 0 && !d.rank_confirmed)
@@ -68,7 +68,7 @@ std::string rank_zero_verdict(const RecoveryFacts& r) {
 std::string fit_verdict(const RecoveryFacts& r) {
   const std::string open = open_text(r);
   if (r.intensities && !r.exact && r.determinacy.tolerance <= 0)
-    return "fits the data up to noise; what they leave open was not examined";
+    return "fits the data up to noise; uniqueness was not checked";
   if (!r.exact && r.determinacy.tolerance <= 0) return counted_verdict(r.undetermined);
   if (r.certified()) return fmt::format("certified: the only {} that fits the data", answer(r));
   if (!r.exact)
@@ -76,7 +76,7 @@ std::string fit_verdict(const RecoveryFacts& r) {
                         : "fits the data up to noise, but " + open;
   if (!open.empty()) return "fits the data exactly, but " + open;
   if (r.intensities && r.determinacy.unique == false)
-    return "fits the data exactly, as do copies of x that are moved or inverted";
+    return "fits the data exactly, as do copies of x that are shifted or inverted";
   return fmt::format("fits the data exactly; whether another {} does is not known", answer(r));
 }
 
@@ -91,11 +91,11 @@ std::string errors_text(const RecoveryFacts& r) {
 std::string gradient_verdict(const RecoveryFacts& r) {
   switch (r.certificate.verdict) {
     case Optimality::kGlobal:
-      return "a global minimum; whether it is the only one was not examined";
+      return "a global minimum; uniqueness was not checked";
     case Optimality::kStationary:
       return "a stationary point: no column that is present can improve it";
     default:
-      return "the residual that was asked for is reached";
+      return "the requested residual is reached";
   }
 }
 

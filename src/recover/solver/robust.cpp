@@ -170,11 +170,11 @@ class OutlierSearch {
     return {std::move(fit), std::move(noise)};
   }
 
-  // Root mean square of the entries beyond a limit, and how many they are.
-  struct Far {
+  // Number and root mean square of the residuals beyond a limit.
+  struct OutlierStatistics {
     double count, size;
   };
-  static Far far_off(const Values& residual, double limit) {
+  static OutlierStatistics outlier_statistics(const Values& residual, double limit) {
     const Values keep = Walk::within(residual, limit);
     const auto count = static_cast<double>((keep.array() == 0).count());
     const double squares =
@@ -184,8 +184,10 @@ class OutlierSearch {
 
   // Deviations beyond which an entry is more probably an error than noise: posterior 1/2 of a
   // mixture of two Gaussians, sigma and the size of the errors, those beyond `most`.
-  static double removal_cut(const Far& far, double entries, double sigma, double most) {
-    const double log_odds = std::log((entries - far.count) / far.count * far.size / sigma);
+  static double removal_cut(const OutlierStatistics& outliers, double entries, double sigma,
+                            double most) {
+    const double log_odds =
+        std::log((entries - outliers.count) / outliers.count * outliers.size / sigma);
     return std::clamp(std::sqrt(2 * std::max(log_odds, 0.0)), kLeastCut, most);
   }
 
@@ -200,9 +202,9 @@ class OutlierSearch {
       const auto beyond = beyond_noise(residual, sigma, walk.threshold(kDoubtful, sigma));
       if (!beyond) return {};
       const double most = std::min(kFarOff, 0.999 * *beyond / sigma);
-      const Far far = far_off(residual, walk.threshold(most, sigma));
-      cut = removal_cut(far, static_cast<double>(residual.size()), sigma, most);
-      sizes = {walk.threshold(1, sigma), far.size};
+      const OutlierStatistics outliers = outlier_statistics(residual, walk.threshold(most, sigma));
+      cut = removal_cut(outliers, static_cast<double>(residual.size()), sigma, most);
+      sizes = {walk.threshold(1, sigma), outliers.size};
       const std::vector<Index> unknown =
           judge_doubtful_lines(walk.op(), walk.b(), sizes, options_.seed, Z);
       residual = walk.residual_of(Z);

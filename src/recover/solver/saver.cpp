@@ -8,7 +8,7 @@ namespace udv {
 Saver::Saver(const Hooks& hooks, const Recorder& recorder, ToBytes to_bytes)
     : hooks_(hooks), recorder_(recorder), to_bytes_(std::move(to_bytes)), clock_(hooks) {}
 
-bool Saver::go_on(Verdict verdict) {
+bool Saver::should_continue(Verdict verdict) {
   if (verdict != Verdict::kContinue) verdict_ = verdict;
   if (hooks_.save && (stopped() || clock_.due())) save();
   return !stopped();

@@ -27,7 +27,7 @@ class Saver {
   void end_part();
 
   /// Called after every step with what the observer said. False to stop.
-  bool go_on(Verdict verdict);
+  bool should_continue(Verdict verdict);
   bool stopped() const { return verdict_ != Verdict::kContinue; }
   Verdict verdict() const { return verdict_; }
 

@@ -18,7 +18,7 @@ BasicStepRule<Scalar>::BasicStepRule(std::optional<double> constant, double firs
 
 template <typename Scalar>
 struct BasicStepRule<Scalar>::Away {
-  device::Lines<RealOf<Scalar>> Z, gradient_Z;
+  device::DeviceMatrix<RealOf<Scalar>> Z, gradient_Z;
 };
 
 namespace {
@@ -28,8 +28,8 @@ double squared_distance(const RowMatrix<Scalar>& a, const RowMatrix<Scalar>& b) 
   return (a - b).squaredNorm();
 }
 template <typename T>
-double squared_distance(const device::Lines<T>& a, const device::Lines<T>& b) {
-  device::Lines<T> difference;
+double squared_distance(const device::DeviceMatrix<T>& a, const device::DeviceMatrix<T>& b) {
+  device::DeviceMatrix<T> difference;
   combine(1, a, -1, b, difference);
   return squared_norm(difference);
 }
@@ -37,10 +37,10 @@ double squared_distance(const device::Lines<T>& a, const device::Lines<T>& b) {
 }  // namespace
 
 template <typename Scalar>
-template <typename Lines>
-void BasicStepRule<Scalar>::advance(const Lines& Z, const Reals<Scalar>& d, const Lines& gradient_Z,
-                                    const Reals<Scalar>& gradient_d, Lines& last_Z,
-                                    Lines& last_gradient_Z) {
+template <typename ThinMatrix>
+void BasicStepRule<Scalar>::advance(const ThinMatrix& Z, const Reals<Scalar>& d,
+                                    const ThinMatrix& gradient_Z, const Reals<Scalar>& gradient_d,
+                                    ThinMatrix& last_Z, ThinMatrix& last_gradient_Z) {
   if (started_) {
     const double moved = std::sqrt(squared_distance(Z, last_Z) + (d - last_d_).squaredNorm());
     const double turned = std::sqrt(squared_distance(gradient_Z, last_gradient_Z) +

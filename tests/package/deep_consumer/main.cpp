@@ -23,7 +23,7 @@ int main() {
   }
   udv::deep::Projector(std::vector{head.ptr()}).project();
   if (head->find("U.weight")->norm().item<double>() > 1 + 1e-5) return fail("|U| above 1");
-  const auto smaller = head->prune(udv::deep::Keep::of_rank(8));
+  const auto smaller = head->prune(udv::deep::PruneTarget::of_rank(8));
   if (!torch::allclose(smaller->merge()->forward(x), head(x), 1e-4, 1e-5))
     return fail("another function after pruning to full rank");
   try {

@@ -17,7 +17,7 @@ namespace udv {
 
 namespace device {
 template <typename T>
-class Lines;
+class DeviceMatrix;
 }  // namespace device
 
 /// A way to write X as a product. The methods differ in nothing but these two switches.
@@ -38,7 +38,8 @@ template <typename Scalar>
 struct FactorGradient {
   RowMatrix<Scalar> Z;
   Reals<Scalar> d;
-  std::shared_ptr<device::Lines<RealOf<Scalar>>> away = nullptr;  ///< instead of Z, on the device
+  std::shared_ptr<device::DeviceMatrix<RealOf<Scalar>>> away =
+      nullptr;  ///< instead of Z, on the device
 };
 
 /// X = U diag(d) V^* with its constraint set. Without a diagonal factor d stays 1 and nothing is
@@ -73,7 +74,7 @@ class UDV_EXPORT Factorization {
   double differentiate(const device::GradientModel<RealOf<Scalar>>& model,
                        FactorGradient<Scalar>& gradient) const;
   /// The stack on the device, after such a call.
-  const device::Lines<RealOf<Scalar>>& lines() const { return *away_; }
+  const device::DeviceMatrix<RealOf<Scalar>>& lines() const { return *away_; }
   /// (U, V, d) -= step * gradient, all at once.
   void take_step(const FactorGradient<Scalar>& gradient, double step);
   /// Projects onto the constraint set. True where a ball was active.
@@ -113,8 +114,8 @@ class UDV_EXPORT Factorization {
   const Method* method_ = nullptr;
   mutable StackedFactors<Scalar> Z_;
   Reals<Scalar> d_;
-  mutable std::shared_ptr<device::Lines<RealOf<Scalar>>> away_;  // Z_ on the device ...
-  mutable bool moved_ = false;                                   // ... and it is newer there
+  mutable std::shared_ptr<device::DeviceMatrix<RealOf<Scalar>>> away_;  // Z_ on the device ...
+  mutable bool moved_ = false;                                          // ... and it is newer there
 };
 
 }  // namespace udv

@@ -44,7 +44,7 @@ struct FitSummary {
 template <typename Scalar>
 class UDV_EXPORT ResidualModel {
  public:
-  using Lines = RowMatrix<Scalar>;
+  using ThinMatrix = RowMatrix<Scalar>;
   using Residual = Reals<Scalar>;
 
   virtual ~ResidualModel() = default;

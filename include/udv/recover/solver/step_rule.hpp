@@ -34,9 +34,9 @@ class UDV_EXPORT BasicStepRule {
   }
 
  private:
-  template <typename Lines>
-  void advance(const Lines& Z, const Reals<Scalar>& d, const Lines& gradient_Z,
-               const Reals<Scalar>& gradient_d, Lines& last_Z, Lines& last_gradient_Z);
+  template <typename ThinMatrix>
+  void advance(const ThinMatrix& Z, const Reals<Scalar>& d, const ThinMatrix& gradient_Z,
+               const Reals<Scalar>& gradient_d, ThinMatrix& last_Z, ThinMatrix& last_gradient_Z);
   void bring_to_host();
 
   bool constant_;

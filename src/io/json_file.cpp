@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "run_json.hpp"
+#include "json_file.hpp"
 
 #include <cmath>
 
@@ -9,46 +9,46 @@
 namespace udv::io::detail {
 namespace {
 
-RunJson setting_json(const Setting& setting) {
+OrderedJson setting_json(const Setting& setting) {
   if (const double* value = std::get_if<double>(&setting)) return number(*value);
-  return std::visit([](const auto& value) { return RunJson(value); }, setting);
+  return std::visit([](const auto& value) { return OrderedJson(value); }, setting);
 }
 
 }  // namespace
 
-RunJson number(double value) {
-  return std::isfinite(value) ? RunJson(value) : RunJson(nullptr);
+OrderedJson number(double value) {
+  return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr);
 }
 
-RunJson list(const Vector<double>& values) {
-  RunJson result = RunJson::array();
+OrderedJson list(const Vector<double>& values) {
+  OrderedJson result = OrderedJson::array();
   for (const double value : values) result.push_back(number(value));
   return result;
 }
 
-RunJson config_json(const std::map<std::string, Setting>& config) {
-  RunJson result = RunJson::object();
+OrderedJson config_json(const std::map<std::string, Setting>& config) {
+  OrderedJson result = OrderedJson::object();
   for (const auto& [name, setting] : config) result[name] = setting_json(setting);
   return result;
 }
 
-void add_figures(const RunInfo& info, RunJson& run) {
+void add_figures(const RunInfo& info, OrderedJson& run) {
   for (const auto& [name, figure] : info.figures) run[name] = setting_json(figure);
   for (const auto& [name, items] : info.lists) {
-    run[name] = RunJson::array();
+    run[name] = OrderedJson::array();
     for (const Setting& item : items) run[name].push_back(setting_json(item));
   }
 }
 
-RunJson read_json(const std::filesystem::path& path) {
+OrderedJson read_json(const std::filesystem::path& path) {
   try {
-    RunJson json = RunJson::parse(read_bytes(path));
+    OrderedJson json = OrderedJson::parse(read_bytes(path));
     require<IoError>(json.is_object(), path.string(), ": ", json.type_name(),
                      " found, a JSON object expected");
     return json;
-  } catch (const RunJson::parse_error& error) {
+  } catch (const OrderedJson::parse_error& error) {
     throw IoError(message(path.string(), ": no JSON at byte ", error.byte));
-  } catch (const RunJson::out_of_range&) {
+  } catch (const OrderedJson::out_of_range&) {
     throw IoError(message(path.string(), ": a number beyond double precision found"));
   }
 }
@@ -59,11 +59,11 @@ std::string problem_of(const nlohmann::json::exception& error) {
   return text.starts_with("[json.exception.") && end != text.npos ? text.substr(end + 2) : text;
 }
 
-std::string json_text(const RunJson& json) {
-  return json.dump(1, ' ', false, RunJson::error_handler_t::replace) + "\n";
+std::string json_text(const OrderedJson& json) {
+  return json.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-void write_json(const std::filesystem::path& path, const RunJson& json) {
+void write_json(const std::filesystem::path& path, const OrderedJson& json) {
   write_atomically(path, json_text(json));
 }
 
