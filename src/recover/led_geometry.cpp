@@ -3,54 +3,73 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numbers>
 
 #include "core/require.hpp"
+#include "recover/bad_pixels.hpp"
+#include "recover/geometry_simplex.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
 namespace {
 
-constexpr Index kSmallestSide = 48;   // fewer pixels do not tell distances
-constexpr double kBrightShare = 0.7;  // of the third brightest image
-constexpr double kEdge = 3;           // steepness of a circle's edge per sample
-constexpr double kMiddle = 2;         // samples about frequency 0 that are left out
+constexpr Index kSmallestSide = 48;  // fewer pixels do not tell distances
+constexpr double kEdge = 3;          // steepness of a circle's edge per sample
+constexpr double kMiddle = 2;        // samples about frequency 0 that are left out
 constexpr int kSimplexSteps = 160;
+// Scores of another NA that tell: times that of the setup's, and at least.
+constexpr double kClearly = 1.1, kLeastScore = 0.2;
 
-// Intensities of the middle of one image, and its LED.
-struct BrightImage {
-  RowMatrix<double> pixels;
-  GridPoint led;
+// The middle of the images, hot and dead pixels filled from their neighbours.
+class MiddleOfImages {
+ public:
+  MiddleOfImages(const ImageStack& images, Index side) : side_(side), count_(images.images) {
+    const Index top = (images.rows - side) / 2, left = (images.cols - side) / 2;
+    amplitudes_.reserve(static_cast<size_t>(count_ * pixels()));
+    for (Index l = 0; l < count_; ++l)
+      for (Index r = 0; r < side; ++r)
+        for (Index c = 0; c < side; ++c)
+          amplitudes_.push_back(static_cast<float>(amplitude(images, l, top + r, left + c)));
+    const auto bad = find_bad_pixels({amplitudes_.data(), count_, side, side});
+    for (Index l = 0; l < count_ && !bad.empty(); ++l)
+      fill_from_neighbours(amplitudes_.data() + l * pixels(), side, side, bad);
+  }
+
+  Index side() const { return side_; }
+  /// Intensities.
+  RowMatrix<double> image(Index l) const {
+    return Eigen::Map<const RowMatrix<float>>(amplitudes_.data() + l * pixels(), side_, side_)
+        .cast<double>()
+        .cwiseAbs2();
+  }
+  std::vector<double> mean_intensities() const {
+    std::vector<double> means;
+    for (Index l = 0; l < count_; ++l) means.push_back(image(l).mean());
+    return means;
+  }
+
+ private:
+  static double amplitude(const ImageStack& images, Index l, Index r, Index c) {
+    const double value =
+        images.values[static_cast<size_t>((l * images.rows + r) * images.cols + c)];
+    return images.kind == ImageKind::kAmplitude ? value : std::sqrt(value);
+  }
+  Index pixels() const { return side_ * side_; }
+
+  Index side_, count_;
+  std::vector<float> amplitudes_;
 };
 
-double intensity(const ImageStack& images, Index l, Index r, Index c) {
-  const double value = images.values[static_cast<size_t>((l * images.rows + r) * images.cols + c)];
-  return images.kind == ImageKind::kAmplitude ? value * value : value;
-}
+// Images of at least so much light.
+constexpr double kBrightShare = 0.7;  // of the third brightest image
 
-RowMatrix<double> middle_of(const ImageStack& images, Index l, Index side) {
-  RowMatrix<double> pixels(side, side);
-  const Index top = (images.rows - side) / 2, left = (images.cols - side) / 2;
-  for (Index r = 0; r < side; ++r)
-    for (Index c = 0; c < side; ++c) pixels(r, c) = intensity(images, l, top + r, left + c);
-  return pixels;
-}
-
-std::vector<BrightImage> bright_images(const ImageStack& images, const std::vector<GridPoint>& leds,
-                                       Index side) {
-  std::vector<BrightImage> all;
-  std::vector<double> means;
-  for (Index l = 0; l < images.images; ++l) {
-    all.push_back({middle_of(images, l, side), leds[static_cast<size_t>(l)]});
-    means.push_back(all.back().pixels.mean());
-  }
+std::vector<Index> bright_images(const std::vector<double>& means) {
   std::vector<double> sorted = means;
   std::sort(sorted.rbegin(), sorted.rend());
   const double level = kBrightShare * sorted[std::min<size_t>(2, sorted.size() - 1)];
-  std::vector<BrightImage> bright;
-  for (size_t l = 0; l < all.size(); ++l)
-    if (means[l] > level) bright.push_back(std::move(all[l]));
+  std::vector<Index> bright;
+  for (size_t l = 0; l < means.size(); ++l)
+    if (means[l] > level) bright.push_back(static_cast<Index>(l));
   return bright;
 }
 
@@ -77,16 +96,16 @@ RowMatrix<double> log_spectrum(const RowMatrix<double>& image) {
 // One column per image, one row per frequency of the upper half; those near 0 are left out.
 class CircleScore {
  public:
-  CircleScore(const std::vector<BrightImage>& bright, const Optics& optics)
-      : side_(bright.front().pixels.rows()) {
+  CircleScore(const MiddleOfImages& images, const std::vector<Index>& bright,
+              const std::vector<GridPoint>& leds, const Optics& optics)
+      : side_(images.side()) {
     const auto side = static_cast<double>(side_);
     samples_ = side * optics.pixel_m / optics.wavelength_m;
-    radius_ = optics.numerical_aperture * samples_;
-    for (const BrightImage& image : bright) leds_.push_back(image.led);
+    for (const Index l : bright) leds_.push_back(leds[static_cast<size_t>(l)]);
     choose_frequencies();
     spectra_.resize(static_cast<Index>(rows_.size()), static_cast<Index>(bright.size()));
     for (size_t l = 0; l < bright.size(); ++l) {
-      const RowMatrix<double> logs = log_spectrum(bright[l].pixels);
+      const RowMatrix<double> logs = log_spectrum(images.image(bright[l]));
       for (size_t i = 0; i < rows_.size(); ++i)
         spectra_(static_cast<Index>(i), static_cast<Index>(l)) =
             logs(rows_[i] + side_ / 2, cols_[i] + side_ / 2);
@@ -101,7 +120,8 @@ class CircleScore {
     const auto lights = illuminations(optics, leds_);
     Matrix<double> discs(spectra_.rows(), spectra_.cols());
     parallel_blocks(discs.cols(), 1, [&](Index begin, Index end) {
-      for (Index l = begin; l < end; ++l) draw(lights[static_cast<size_t>(l)], discs, l);
+      for (Index l = begin; l < end; ++l)
+        draw(lights[static_cast<size_t>(l)], optics.numerical_aperture * samples_, discs, l);
     });
     centre(discs);
     const double size = discs.norm() * norm_;
@@ -130,72 +150,22 @@ class CircleScore {
     return dr * dr + dc * dc;
   }
 
-  void draw(const Illumination& light, Matrix<double>& discs, Index l) const {
+  void draw(const Illumination& light, double radius, Matrix<double>& discs, Index l) const {
     const double row = light.ky * samples_, col = light.kx * samples_;
     for (size_t i = 0; i < rows_.size(); ++i) {
       const auto r = static_cast<double>(rows_[i]), c = static_cast<double>(cols_[i]);
       const double nearest =
           std::sqrt(std::min(distance2(r - row, c - col), distance2(r + row, c + col)));
-      discs(static_cast<Index>(i), l) = 1 / (1 + std::exp(kEdge * (nearest - radius_)));
+      discs(static_cast<Index>(i), l) = 1 / (1 + std::exp(kEdge * (nearest - radius)));
     }
   }
 
   Index side_;
-  double samples_ = 0, radius_ = 0, norm_ = 0;
+  double samples_ = 0, norm_ = 0;
   std::vector<GridPoint> leds_;
   std::vector<Index> rows_, cols_;
   Matrix<double> spectra_;
 };
-
-// Rotation in degrees, logarithm of the distance's factor, offsets in mm.
-using Place = Eigen::Matrix<double, 4, 1, Eigen::DontAlign>;
-
-Optics placed(Optics optics, const Place& place) {
-  optics.rotation_degrees += place(0);
-  optics.led_distance_mm *= std::exp(std::clamp(place(1), -1.0, 1.0));
-  optics.x_offset_mm += place(2);
-  optics.y_offset_mm += place(3);
-  return optics;
-}
-
-// The simplex method of Nelder and Mead for a maximum.
-Place climb(const std::function<double(const Place&)>& f, const Place& start, const Place& steps) {
-  std::vector<std::pair<double, Place>> simplex{{f(start), start}};
-  for (int i = 0; i < 4; ++i) {
-    Place corner = start;
-    corner(i) += steps(i);
-    simplex.emplace_back(f(corner), corner);
-  }
-  const auto higher = [](const auto& a, const auto& b) { return a.first > b.first; };
-  for (int step = 0; step < kSimplexSteps; ++step) {
-    std::stable_sort(simplex.begin(), simplex.end(), higher);
-    Place mean = Place::Zero();
-    for (int i = 0; i < 4; ++i) mean += simplex[static_cast<size_t>(i)].second / 4;
-    auto& worst = simplex.back();
-    const auto at = [&](double t) {
-      const Place p = mean + t * (worst.second - mean);
-      return std::pair(f(p), p);
-    };
-    const auto reflected = at(-1);
-    if (reflected.first > simplex.front().first) {
-      const auto expanded = at(-2);
-      worst = expanded.first > reflected.first ? expanded : reflected;
-    } else if (reflected.first > simplex[3].first) {
-      worst = reflected;
-    } else if (const auto inner = at(0.5); inner.first > worst.first) {
-      worst = inner;
-    } else {
-      for (int i = 1; i <= 4; ++i) {
-        auto& corner = simplex[static_cast<size_t>(i)];
-        corner.second = (corner.second + simplex.front().second) / 2;
-        corner.first = f(corner.second);
-      }
-    }
-  }
-  return std::max_element(simplex.begin(), simplex.end(),
-                          [](const auto& a, const auto& b) { return a.first < b.first; })
-      ->second;
-}
 
 // The best of 4 orientations, 9 rotations and 3 distances.
 Optics coarse_geometry(const CircleScore& score, const Optics& setup) {
@@ -205,7 +175,7 @@ Optics coarse_geometry(const CircleScore& score, const Optics& setup) {
     for (const bool swapped : {false, true})
       for (int turn = -4; turn <= 4; ++turn)
         for (const double factor : {0.0, -0.12, 0.12}) {
-          Optics optics = placed(setup, Place(5.0 * turn, factor, 0, 0));
+          Optics optics = changed(setup, GeometryChange(5.0 * turn, factor, 0, 0));
           optics.mirrored = setup.mirrored != mirrored;
           optics.swapped = setup.swapped != swapped;
           if (const double value = score(optics); value > highest) {
@@ -216,6 +186,21 @@ Optics coarse_geometry(const CircleScore& score, const Optics& setup) {
   return best;
 }
 
+// The NA whose circles fit clearly better than those of the setup's, which else it is. In the
+// geometry of the setup, too: that found for a wrong NA is another wrong one.
+double seen_aperture(const CircleScore& score, const Optics& setup, const LedGeometry& found) {
+  double seen = setup.numerical_aperture, highest = std::max(kClearly * found.score, kLeastScore);
+  for (const double factor : {0.85, 0.9, 0.95, 1.05, 1.1, 1.15})
+    for (Optics optics : {setup, found.optics}) {
+      optics.numerical_aperture = factor * setup.numerical_aperture;
+      if (const double value = score(optics); value > highest) {
+        highest = value;
+        seen = optics.numerical_aperture;
+      }
+    }
+  return seen;
+}
+
 }  // namespace
 
 LedGeometry find_led_geometry(const ImageStack& images, const Optics& setup,
@@ -223,19 +208,22 @@ LedGeometry find_led_geometry(const ImageStack& images, const Optics& setup,
   setup.validate();
   require(static_cast<Index>(leds.size()) == images.images, leds.size(), " LEDs found, ",
           images.images, " expected, one for each image");
-  LedGeometry found{setup, 0, 0, 0};
+  LedGeometry found{setup, 0, 0, 0, setup.numerical_aperture};
   const Index side = std::min({images.rows, images.cols, kCalibrationSide}) / 2 * 2;
   if (side < kSmallestSide) return found;
-  const auto bright = bright_images(images, leds, side);
+  const MiddleOfImages middle(images, side);
+  const auto bright = bright_images(middle.mean_intensities());
   found.bright_images = static_cast<Index>(bright.size());
   if (found.bright_images < 3) return found;
-  const CircleScore score(bright, setup);
+  const CircleScore score(middle, bright, leds, setup);
   found.setup_score = score(setup);
   const Optics coarse = coarse_geometry(score, setup);
-  const Place best = climb([&](const Place& place) { return score(placed(coarse, place)); },
-                           Place::Zero(), Place(3, 0.06, 0.6, 0.6));
-  found.optics = placed(coarse, best);
+  const GeometryChange best =
+      climb([&](const GeometryChange& change) { return score(changed(coarse, change)); },
+            GeometryChange::Zero(), GeometryChange(3, 0.06, 0.6, 0.6), kSimplexSteps);
+  found.optics = changed(coarse, best);
   found.score = score(found.optics);
+  found.numerical_aperture = seen_aperture(score, setup, found);
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/median.hpp"
 #include "core/require.hpp"
 #include "core/sums.hpp"
 #include "recover/solver/amplitude_fit.hpp"
@@ -109,11 +110,6 @@ std::string option_bytes(PtychographyOptions options, const PtychographyImages& 
           options.seed, options.noise, dark_images, weights);
   archive(start.pupil, start.exact, start.dark_gain, start.curvature);
   return archive.take();
-}
-
-double middle_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // Images l with dark[l] == wanted.
@@ -270,9 +266,9 @@ class Imaging {
     if (!options_.led_gains) return gains;
     std::vector<double> means, distances;
     for (const Index l : bright_) means.push_back(mean_intensity(amplitudes_, op_.pixels(), l));
-    const double typical = middle_of(means);
+    const double typical = median_of(means);
     for (const double mean : means) distances.push_back(std::abs(mean / typical - 1));
-    if (middle_of(distances) < kUnequal) return gains;
+    if (median_of(distances) < kUnequal) return gains;
     for (size_t i = 0; i < bright_.size(); ++i)
       if (means[i] > 0) gains(bright_[i]) = static_cast<float>(std::sqrt(means[i] / typical));
     return gains;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/median.hpp"
 #include "core/require.hpp"
+#include "recover/bad_pixels.hpp"
 #include "recover/ptychography_numbered.hpp"
 #include "udv/recover/ptychography.hpp"
 
@@ -19,14 +21,11 @@ constexpr double kBrightLevel = 0.5;  // bright field above it
 constexpr double kWholeLevel = 0.85;  // bright images below it have lost light at the rim
 // Dark images above it have gained some: 2 times the level of LEDs far out, within limits.
 constexpr double kRimLevel = 0.1, kRimLevelLeast = 0.03, kRimLevelAlone = 0.05;
-constexpr double kOuterNa = 1.2;   // LEDs beyond it are dark for sure
-constexpr double kRimBand = 0.35;  // width of the rim, as a share of the NA
+constexpr double kOuterNa = 1.2;    // LEDs beyond it are dark for sure
+constexpr double kRimBand = 0.35;   // width of the rim, as a share of the NA
+constexpr double kManyWrong = 0.3;  // of the images may not contradict the geometry
 
 constexpr Index kFewestOnSamples = 3;  // images that tell where LEDs stand
-constexpr Index kFewestImages = 8;     // to tell bad pixels by
-constexpr double kQuantile = 0.1;      // of the images may disagree
-constexpr double kHotDeviation = 3;    // z of a hot pixel in dark images
-constexpr double kHotSpread = 0.5;     // of what it adds to them, between quartiles
 constexpr Index kFewestSaturated = 10;
 constexpr double kNearFull = 0.98;
 constexpr double kMostMasked = 0.9;  // of the pixels of an image
@@ -42,11 +41,6 @@ std::string counted(const char* one, const std::vector<Index>& which, const char
                     const char* verb_many) {
   const bool several = which.size() != 1;
   return message(one, several ? "s " : " ", list_text(which), " ", several ? verb_many : verb_one);
-}
-
-double middle_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 void check_brightness(double largest) {
@@ -116,107 +110,6 @@ void drop_empty(PtychographyData& data, bool drop_bad) {
   drop(data, empty, "no light");
 }
 
-// Median of the neighbours of a pixel, at most 8.
-float neighbours(const float* image, Index rows, Index cols, Index r, Index c,
-                 const std::vector<bool>& skip) {
-  float values[8];
-  int count = 0;
-  for (Index y = std::max<Index>(r - 1, 0); y <= std::min(r + 1, rows - 1); ++y)
-    for (Index x = std::max<Index>(c - 1, 0); x <= std::min(c + 1, cols - 1); ++x)
-      if ((y != r || x != c) && (skip.empty() || !skip[static_cast<size_t>(y * cols + x)]))
-        values[count++] = image[y * cols + x];
-  if (count == 0) return image[r * cols + c];
-  std::nth_element(values, values + count / 2, values + count);
-  return values[count / 2];
-}
-
-// z = (a - median of neighbours) / spread of that over the image; empty where there is no spread.
-Vector<float> deviations(const float* image, Index rows, Index cols) {
-  Vector<float> z(rows * cols);
-  for (Index i = 0; i < z.size(); ++i)
-    z(i) = image[i] - neighbours(image, rows, cols, i / cols, i % cols, {});
-  std::vector<double> sizes(z.begin(), z.end());
-  for (double& size : sizes) size = std::abs(size);
-  const double spread = 1.4826 * middle_of(std::move(sizes));
-  if (!(spread > 0)) return {};
-  return z / static_cast<float>(spread);
-}
-
-// How far pixels are from their neighbours, in all images and in dark ones.
-class PixelDeviations {
- public:
-  explicit PixelDeviations(const PtychographyData& data)
-      : data_(data), rows_(data.pupil.rows()), cols_(data.pupil.cols()) {
-    const auto count = static_cast<Index>(data.used.size());
-    std::vector<double> means;
-    for (Index l = 0; l < count; ++l)
-      means.push_back(mean_intensity(data.amplitudes, rows_ * cols_, l));
-    std::vector<double> sorted = means;
-    std::sort(sorted.rbegin(), sorted.rend());
-    const double bright = kBrightLevel * sorted[std::min<size_t>(2, sorted.size() - 1)];
-    for (Index l = 0; l < count; ++l) {
-      Vector<float> z = deviations(image(l), rows_, cols_);
-      if (z.size() == 0) continue;
-      if (means[static_cast<size_t>(l)] < bright) dark_.push_back({l, images_.size()});
-      images_.push_back(std::move(z));
-    }
-  }
-
-  // To the same side in nearly all images.
-  bool is_bad(Index i) {
-    if (static_cast<Index>(images_.size()) < kFewestImages) return false;
-    values_.clear();
-    for (const Vector<float>& z : images_) values_.push_back(z(i));
-    return quantile(kQuantile) > 1 || quantile(1 - kQuantile) < -1 || is_hot(i);
-  }
-
- private:
-  // What a hot pixel adds is lost in bright images; dark ones all show it, and show the same. A
-  // speck of the sample is brighter than its surroundings, too, but as its light falls.
-  bool is_hot(Index i) {
-    if (static_cast<Index>(dark_.size()) < kFewestImages) return false;
-    values_.clear();
-    for (const auto& [l, place] : dark_) values_.push_back(images_[place](i));
-    if (quantile(kQuantile) <= kHotDeviation) return false;
-    values_.clear();
-    for (const auto& [l, place] : dark_) {
-      const float around = neighbours(image(l), rows_, cols_, i / cols_, i % cols_, {});
-      values_.push_back(image(l)[i] * image(l)[i] - around * around);
-    }
-    return quantile(0.75) - quantile(0.25) < kHotSpread * quantile(0.5);
-  }
-
-  const float* image(Index l) const { return data_.amplitudes.data() + l * rows_ * cols_; }
-
-  // Of values_.
-  float quantile(double share) {
-    const auto from_below = [&](double part) {
-      return static_cast<size_t>(part * static_cast<double>(values_.size()));
-    };
-    const size_t at = share <= 0.5 ? from_below(share) : values_.size() - 1 - from_below(1 - share);
-    std::nth_element(values_.begin(), values_.begin() + static_cast<Index>(at), values_.end());
-    return values_[at];
-  }
-
-  const PtychographyData& data_;
-  Index rows_, cols_;
-  std::vector<Vector<float>> images_;  // z of each image
-  struct DarkImage {
-    Index image;
-    size_t place;  // in images_
-  };
-  std::vector<DarkImage> dark_;
-  std::vector<float> values_;  // of one pixel, image by image
-};
-
-std::vector<Index> find_bad_pixels(const PtychographyData& data) {
-  PixelDeviations deviations(data);
-  std::vector<Index> bad;
-  for (Index i = 0; i < data.pupil.size(); ++i)
-    if (deviations.is_bad(i)) bad.push_back(i);
-  return bad;
-}
-
 Vector<float>& weights_of(PtychographyData& data) {
   if (data.weights.size() == 0) data.weights = Vector<float>::Ones(data.amplitudes.size());
   return data.weights;
@@ -224,18 +117,15 @@ Vector<float>& weights_of(PtychographyData& data) {
 
 // A bad pixel says nothing; what is there instead is what its neighbours show.
 void mask_bad_pixels(PtychographyData& data) {
-  data.bad_pixels = find_bad_pixels(data);
-  if (data.bad_pixels.empty()) return;
   const Index rows = data.pupil.rows(), cols = data.pupil.cols(), pixels = rows * cols;
-  std::vector<bool> bad(static_cast<size_t>(pixels));
-  for (const Index i : data.bad_pixels) bad[static_cast<size_t>(i)] = true;
+  const auto count = static_cast<Index>(data.used.size());
+  data.bad_pixels = find_bad_pixels({data.amplitudes.data(), count, rows, cols});
+  if (data.bad_pixels.empty()) return;
   Vector<float>& weights = weights_of(data);
-  for (Index l = 0; l < static_cast<Index>(data.used.size()); ++l)
-    for (const Index i : data.bad_pixels) {
-      float* const image = data.amplitudes.data() + l * pixels;
-      image[i] = neighbours(image, rows, cols, i / cols, i % cols, bad);
-      weights(l * pixels + i) = 0;
-    }
+  for (Index l = 0; l < count; ++l) {
+    fill_from_neighbours(data.amplitudes.data() + l * pixels, rows, cols, data.bad_pixels);
+    for (const Index i : data.bad_pixels) weights(l * pixels + i) = 0;
+  }
   data.warnings.push_back(message(data.bad_pixels.size(),
                                   data.bad_pixels.size() == 1 ? " pixel is" : " pixels are",
                                   " hot or dead in all images: not used"));
@@ -285,7 +175,7 @@ Levels levels_of(const PtychographyData& data, double objective_na) {
     if (found.na.back() < kInnerNa) typical.push_back(found.level.back());
   }
   if (typical.empty()) return {};
-  const double unit = middle_of(typical);
+  const double unit = median_of(typical);
   if (!(unit > 0)) return {};
   double outer = -1;
   for (size_t i = 0; i < found.level.size(); ++i) {
@@ -342,6 +232,11 @@ void check_levels(PtychographyData& data, bool drop_bad, double objective_na) {
   };
   tell(rim, "is", "are", " on the rim of the pupil");
   tell(wrong, "contradicts", "contradict", " the model (far too dark or too bright for the place)");
+  if (static_cast<double>(wrong.size()) > kManyWrong * static_cast<double>(levels.level.size()))
+    data.warnings.push_back(message(
+        wrong.size(), " of ", levels.level.size(),
+        " images are much darker or brighter than the places of their LEDs allow: the order or "
+        "the geometry of the LEDs is probably wrong"));
   data.contradicting = numbers_of(data, wrong);
   if (!drop_bad) return;
   std::vector<Index> both = rim;

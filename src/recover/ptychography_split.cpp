@@ -34,11 +34,25 @@ PtychographyImages some_images(const Operator& all, const PtychographyData& data
   return images;
 }
 
+// choose_held_out(), whose error also says how many images were left out before.
+std::vector<Index> held_out_of(const PtychographyData& data, const Operator& op, Index count,
+                               std::uint64_t seed) {
+  try {
+    return choose_held_out(op, count, seed);
+  } catch (const InvalidArgument& error) {
+    const auto left_out = std::count_if(data.leds.begin(), data.leds.end(),
+                                        [](const LedInfo& led) { return !led.left_out.empty(); });
+    require(left_out == 0, error.what(), "; ", left_out, " of ", data.leds.size(),
+            " images were left out before");
+    throw;
+  }
+}
+
 }  // namespace
 
 PtychographySplit split_images(const PtychographyData& data, Index count, std::uint64_t seed) {
   const Operator all(data.rows, data.cols, data.windows, data.pupil);
-  const auto held = count > 0 ? choose_held_out(all, count, seed) : std::vector<Index>();
+  const auto held = count > 0 ? held_out_of(data, all, count, seed) : std::vector<Index>();
   std::vector<Index> used;
   for (Index l = 0; l < all.images(); ++l)
     if (!std::binary_search(held.begin(), held.end(), l)) used.push_back(l);

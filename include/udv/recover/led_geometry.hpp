@@ -19,6 +19,7 @@ struct LedGeometry {
   double score = 0;        ///< of the geometry found
   Index bright_images =
       0;  ///< that were looked at; fewer than 5 say nothing, nor fewer than 48 pixels
+  double numerical_aperture = 0;  ///< the setup's, or one whose circles fit clearly better
 
   /// Whether the images show circles at all.
   bool is_seen() const { return bright_images >= 5 && score >= 0.15; }
@@ -30,7 +31,8 @@ inline constexpr Index kCalibrationSide = 128;
 /// Spectra D_l = log |FFT((I / mean - 1) w)| of bright images, minus their mean over the images
 /// and over frequencies, are correlated with discs about the frequencies of the LEDs. The largest
 /// correlation among 4 orientations of the raster, rotations of -20 to 20 degrees and distances,
-/// and then by the simplex method of Nelder and Mead (1965) over rotation, distance and offset.
+/// and then by the simplex method of Nelder and Mead (1965) over rotation, distance and offset. Hot
+/// and dead pixels are filled from their neighbours before.
 UDV_EXPORT LedGeometry find_led_geometry(const ImageStack& images, const Optics& setup,
                                          const std::vector<GridPoint>& leds);
 
