@@ -417,7 +417,7 @@ class DeterminacyCheck {
   void decide() {
     Determinacy& f = facts();
     if (f.free_directions > 0)
-      f.unique = false;
+      f.unique = false;  // NOLINT(bugprone-branch-clone): reasons in their order
     else if (!f.decided)
       f.unique = std::nullopt;
     else if (f.another_fits)
