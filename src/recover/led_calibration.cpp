@@ -100,13 +100,17 @@ std::string number(double value) {
   return message(std::round(1000 * value) / 1000);
 }
 
-// Images that a geometry has a use for: not on the rim, and as bright as their place says.
+// Images that a geometry has a use for: not on the rim, and as bright as their place says. None
+// where the geometry cannot be.
 std::vector<bool> useful_images(const CentralCrop& crop, Optics optics) {
   const auto lights = illuminations(optics, crop.leds);
   optics.upsampling = enough_for(optics, crop.images.rows, lights);
   std::vector<bool> useful(crop.leds.size());
-  const auto data = ptychography_data(crop.images, optics, lights);
-  for (const Index l : data.used) useful[static_cast<size_t>(l)] = true;
+  try {
+    const auto data = ptychography_data(crop.images, optics, lights);
+    for (const Index l : data.used) useful[static_cast<size_t>(l)] = true;
+  } catch (const InvalidArgument&) {
+  }
   return useful;
 }
 
@@ -168,6 +172,7 @@ Comparison compare(const CentralCrop& crop, Optics setup, Optics seen) {
 // no neighbouring geometry is better the circles were right.
 Optics refined(const CentralCrop& crop, const Optics& seen) {
   const CentralCrop part = near_images(crop, seen);
+  if (part.images.images < kFewestCompared) return seen;
   const Optics wide = changed(seen, {0, -kRoom, 0, 0});  // for windows further out
   Optics optics = seen;
   optics.upsampling = enough_for(wide, part.images.rows, illuminations(wide, part.leds));
