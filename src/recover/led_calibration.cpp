@@ -114,6 +114,11 @@ std::vector<bool> useful_images(const CentralCrop& crop, Optics optics) {
   return useful;
 }
 
+double useless_share(const std::vector<bool>& useful) {
+  return static_cast<double>(std::count(useful.begin(), useful.end(), false)) /
+         static_cast<double>(std::max<size_t>(1, useful.size()));
+}
+
 CentralCrop chosen_images(const CentralCrop& crop, const std::vector<bool>& chosen) {
   const Index pixels = crop.images.rows * crop.images.cols;
   CentralCrop part{{0, crop.images.rows, crop.images.cols, crop.images.kind, {}}, {}};
@@ -150,17 +155,20 @@ double explained_residual(const CentralCrop& part, const Optics& optics) {
   }
 }
 
-// Setup and images are compared by the same images: those that both have a use for.
+// What setup and images leave over in the same images, those that both have a use for. Where there
+// are too few of them, what they have no use for.
 struct Comparison {
   double of_setup = 1, of_images = 1;
 };
 
 Comparison compare(const CentralCrop& crop, Optics setup, Optics seen) {
-  std::vector<bool> both = useful_images(crop, setup);
-  const std::vector<bool> other = useful_images(crop, seen);
-  for (size_t l = 0; l < both.size(); ++l) both[l] = both[l] && other[l];
+  const std::vector<bool> by_setup = useful_images(crop, setup),
+                          by_images = useful_images(crop, seen);
+  std::vector<bool> both(by_setup.size());
+  for (size_t l = 0; l < both.size(); ++l) both[l] = by_setup[l] && by_images[l];
   const CentralCrop part = chosen_images(crop, both);
-  if (part.images.images < kFewestCompared) return {};
+  if (part.images.images < kFewestCompared)
+    return {useless_share(by_setup), useless_share(by_images)};
   setup.upsampling = seen.upsampling =
       std::max(enough_for(setup, part.images.rows, illuminations(setup, part.leds)),
                enough_for(seen, part.images.rows, illuminations(seen, part.leds)));
