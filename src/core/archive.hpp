@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,9 +18,22 @@ namespace udv {
 
 class ArchiveWriter {
  public:
+  /// Goes on after these bytes.
+  explicit ArchiveWriter(std::string bytes = "") : bytes_(std::move(bytes)) {}
+
   template <typename... Values>
   void operator()(Values&... values) {
     (put(values), ...);
+  }
+  /// A text, as a string would be: what write(*this) writes.
+  template <typename Write>
+  void text(const Write& write) {
+    const size_t place = bytes_.size();
+    std::uint64_t size = 0;
+    put(size);
+    write(*this);
+    size = bytes_.size() - place - sizeof(size);
+    std::memcpy(bytes_.data() + place, &size, sizeof(size));
   }
   std::string take() { return std::move(bytes_); }
 
@@ -33,16 +47,23 @@ class ArchiveWriter {
     else
       fields(*this, value);
   }
-  void put(std::string& text) {
+  void put(std::string_view& text) {
     std::uint64_t size = text.size();
     put(size);
     raw(text.data(), text.size());
+  }
+  void put(std::string& text) {
+    std::string_view view = text;
+    put(view);
   }
   template <typename T>
   void put(std::vector<T>& list) {
     std::uint64_t size = list.size();
     put(size);
-    for (T& item : list) put(item);
+    if constexpr (std::is_arithmetic_v<T>)
+      raw(list.data(), list.size() * sizeof(T));
+    else
+      for (T& item : list) put(item);
   }
   template <typename Scalar, int R, int C, int O>
   void put(Eigen::Matrix<Scalar, R, C, O>& values) {
@@ -53,6 +74,9 @@ class ArchiveWriter {
 
   std::string bytes_;
 };
+
+/// Writes a state that is too large to be copied first.
+using WriteState = std::function<void(ArchiveWriter&)>;
 
 class ArchiveReader {
  public:
@@ -100,8 +124,15 @@ class ArchiveReader {
   template <typename T>
   void get(std::vector<T>& list) {
     list.clear();
+    size_t left = count();
+    if constexpr (std::is_arithmetic_v<T>) {
+      require(left <= rest_.size() / sizeof(T), "checkpoint: ", left, " numbers announced, ",
+              rest_.size(), " bytes left");
+      list.resize(left);
+      return raw(list.data(), left * sizeof(T));
+    }
     // Item by item: one in memory may take many times its bytes here.
-    for (size_t left = count(); left > 0; --left) {
+    for (; left > 0; --left) {
       list.emplace_back();
       get(list.back());
     }

@@ -15,12 +15,13 @@ namespace udv {
 namespace {
 
 constexpr std::string_view kMagic = "udv checkpoint\n";
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kFormat = 2;
 constexpr size_t kSumBytes = sizeof(std::uint32_t);
 
-std::uint32_t check_sum(std::string_view bytes) {
+// Of bytes after those with the sum `before`.
+std::uint32_t check_sum(std::string_view bytes, std::uint32_t before = 0) {
   const auto* data = reinterpret_cast<const Bytef*>(bytes.data());
-  return static_cast<std::uint32_t>(crc32_z(0, data, bytes.size()));
+  return static_cast<std::uint32_t>(crc32_z(before, data, bytes.size()));
 }
 
 // The settings of "a 1; b 2".
@@ -48,15 +49,22 @@ std::string difference(const std::string& one, const std::string& other) {
 }  // namespace
 
 std::string to_bytes(const Checkpoint& checkpoint) {
-  ArchiveWriter archive;
+  const CheckpointFrame frame =
+      checkpoint_frame(checkpoint.job, checkpoint.fingerprint, checkpoint.payload);
+  return frame.head + checkpoint.payload + frame.tail;
+}
+
+CheckpointFrame checkpoint_frame(std::string_view job, std::string_view fingerprint,
+                                 std::string_view payload) {
+  ArchiveWriter archive{std::string(kMagic)};
   std::uint32_t format = kFormat;
-  std::string program = version(), job = checkpoint.job, fingerprint = checkpoint.fingerprint,
-              payload = checkpoint.payload;
-  archive(format, program, job, fingerprint, payload);
-  std::string bytes = std::string(kMagic) + archive.take();
-  const std::uint32_t sum = check_sum(bytes);
-  bytes.append(reinterpret_cast<const char*>(&sum), kSumBytes);
-  return bytes;
+  std::string program = version();
+  std::uint64_t size = payload.size();  // a payload is a text
+  archive(format, program, job, fingerprint, size);
+  CheckpointFrame frame{archive.take(), ""};
+  const std::uint32_t sum = check_sum(payload, check_sum(frame.head));
+  frame.tail.assign(reinterpret_cast<const char*>(&sum), kSumBytes);
+  return frame;
 }
 
 bool starts_checkpoint(std::string_view bytes) {

@@ -9,8 +9,8 @@
 namespace udv {
 
 /// When a computation hands its state to its hooks: after first_delay() seconds, then at intervals,
-/// and at natural points: the end of an epoch, of a fit, of a part. States that take long to write
-/// are written less often: saving takes at most a tenth of the time.
+/// and at natural points: the end of an epoch, of a fit, of a part. States that take longer than
+/// 3 s to make and write are saved less often: saving takes at most a tenth of the time.
 class SaveClock {
  public:
   /// Refers to the hooks while it lives.
@@ -20,9 +20,11 @@ class SaveClock {
   bool due() const { return hooks_.save && elapsed() > wait_; }
   bool due_at_point() const { return hooks_.save && elapsed() > std::max(first_delay(), rest_); }
 
-  void save(const std::string& state) {
+  /// The bytes that to_bytes() returns.
+  template <typename ToBytes>
+  void save(const ToBytes& to_bytes) {
     const Clock::time_point start = Clock::now();
-    hooks_.save(state);
+    hooks_.save(to_bytes());
     last_ = Clock::now();
     const double cost = std::chrono::duration<double>(last_ - start).count();
     rest_ = cost > kNoticed ? kMostWork * cost : 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
+
 #include "core/communicator.hpp"
 
 namespace udv {
@@ -12,10 +14,20 @@ class Team : public Communicator {
   virtual void finish() = 0;
   /// Ends all ranks at once, without their help.
   [[noreturn]] virtual void abort(int exit_code) = 0;
+  /// Name and version of the MPI library.
+  virtual std::string library() const = 0;
 };
 
-/// What the module libudv_mpi.so offers as "udv_join_team". `timeout_seconds` is how long a rank
-/// waits for the others before it gives up. Stays until the program ends.
-using JoinTeam = Team* (*)(double timeout_seconds);
+/// What a process tells the module libudv_mpi.so when it joins the others.
+struct TeamRules {
+  double timeout_seconds;  ///< that a rank waits for the others before it ends the job
+  int standard_error;      ///< a descriptor: the ranks but the first are silent elsewhere
+  int rank;                ///< as the launcher says, for messages before MPI knows it
+};
+
+/// Of everything above, which the program and the module share: "udv_team_version" of the module.
+inline constexpr int kTeamVersion = 2;
+/// What the module offers as "udv_join_team". The team stays until the program ends.
+using JoinTeam = Team* (*)(const TeamRules&);
 
 }  // namespace udv

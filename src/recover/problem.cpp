@@ -106,6 +106,9 @@ Entries own_rows_of(const Entries& entries) {
 }
 
 Entries rows_of_all(const Entries& own) {
+  Index all_entries = own.size();
+  communicator().sum(&all_entries, 1);
+  require_room_for_all(all_entries);
   const auto joined = [](const auto& values) {
     using Values = std::decay_t<decltype(values)>;
     Values all;

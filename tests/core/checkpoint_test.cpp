@@ -69,13 +69,13 @@ TEST(CheckpointFile, WithAnyByteAlteredIsRefused) {
 
 TEST(CheckpointFile, WithBytesAtTheEndIsRefused) {
   EXPECT_NE(error_of(to_bytes(kExample) + "x"), "");
-  EXPECT_NE(error_of(sealed(1, version(), "more")).find("left over"), std::string::npos);
+  EXPECT_NE(error_of(sealed(2, version(), "more")).find("left over"), std::string::npos);
 }
 
 TEST(CheckpointFile, OfAnotherFormatOrVersionSaysSo) {
-  EXPECT_EQ(error_of(sealed(1, version())), "");
-  EXPECT_EQ(error_of(sealed(2, version())), "checkpoint: format 2 found, 1 expected");
-  const std::string problem = error_of(sealed(1, "9.9.9"));
+  EXPECT_EQ(error_of(sealed(2, version())), "");
+  EXPECT_EQ(error_of(sealed(1, version())), "checkpoint: format 1 found, 2 expected");
+  const std::string problem = error_of(sealed(2, "9.9.9"));
   EXPECT_NE(problem.find("9.9.9"), problem.npos) << problem;
   EXPECT_NE(problem.find(version()), problem.npos) << problem;
 }

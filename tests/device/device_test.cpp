@@ -291,6 +291,33 @@ TEST_F(SolvedOnADevice, RunsAgainToTheSameBits) {
   EXPECT_EQ(first.d, second.d);
 }
 
+// From states after some of the sweeps.
+TEST_F(SolvedOnADevice, ResumesToTheSameBits) {
+  Entries entries = planted(0.1).entries;
+  for (double& value : entries.value) value = std::round(20 + 2 * value);
+  for (const NoiseModel noise : {NoiseModel::kGaussian, NoiseModel::kRows, NoiseModel::kPoisson}) {
+    RecoverOptions options;
+    options.device = "cuda";
+    options.start = Start::kBayes;
+    options.noise_model = noise;
+    std::vector<std::string> states;
+    RecoverHooks hooks;
+    hooks.save_every_seconds = 0;
+    hooks.save = [&](const std::string& bytes) { states.push_back(bytes); };
+    const Recovery whole = recover(completion(entries), options, hooks);
+    ASSERT_GE(states.size(), 10u);
+    for (size_t k = 0; k < states.size(); k += 1 + states.size() / 8) {
+      RecoverHooks again;
+      again.resume = states[k];
+      const Recovery resumed = recover(completion(entries), options, again);
+      EXPECT_EQ(resumed.U, whole.U) << k;
+      EXPECT_EQ(resumed.V, whole.V) << k;
+      EXPECT_EQ(resumed.d, whole.d) << k;
+      EXPECT_EQ(resumed.noise_sigma, whole.noise_sigma) << k;
+    }
+  }
+}
+
 TEST_F(SolvedOnADevice, TooLittleMemoryIsSaidBeforeWithTheNumber) {
   if (std::string(device::module().name()) != "stand-in") GTEST_SKIP() << "needs the stand-in";
   setenv("UDV_STANDIN_BYTES", "1000", 1);
@@ -304,6 +331,51 @@ TEST_F(SolvedOnADevice, TooLittleMemoryIsSaidBeforeWithTheNumber) {
         << error.what();
   }
   unsetenv("UDV_STANDIN_BYTES");
+}
+
+// What a run with these variables of the stand-in is refused with; nothing where it runs.
+std::string refusal(const Entries& entries, RecoverOptions options, const char* variable,
+                    const char* value) {
+  setenv(variable, value, 1);
+  options.device = "cuda";
+  std::string text;
+  try {
+    recover(completion(entries), options);
+  } catch (const OptionError& error) {
+    text = error.what();
+  }
+  unsetenv(variable);
+  return text;
+}
+
+TEST_F(SolvedOnADevice, MoreColumnsNeedMoreMemory) {
+  if (std::string(device::module().name()) != "stand-in") GTEST_SKIP() << "needs the stand-in";
+  const Entries entries = planted(0).entries;
+  const Index lines = entries.rows + entries.cols;
+  // 4 KB a line and 48 bytes an entry are enough without a bound on the columns.
+  const std::string bytes = std::to_string(4096 * lines + 48 * entries.size());
+  EXPECT_EQ(refusal(entries, {}, "UDV_STANDIN_BYTES", bytes.c_str()), "");
+  RecoverOptions options;
+  options.max_rank = std::min(entries.rows, entries.cols);
+  EXPECT_GT(options.max_rank, 30);
+  EXPECT_NE(refusal(entries, options, "UDV_STANDIN_BYTES", bytes.c_str())
+                .find(message("max-rank ", options.max_rank, " needs about")),
+            std::string::npos);
+  options.rank_walk = false;  // no model of second order, but 12 arrays of 8 bytes a column
+  options.max_iterations = 3;
+  const auto line = static_cast<size_t>(96 * ((options.max_rank + 1) / 2 * 2));
+  const std::string arrays =
+      std::to_string(std::max<size_t>(line, 4096) * static_cast<size_t>(lines) +
+                     48 * static_cast<size_t>(entries.size()));
+  EXPECT_EQ(refusal(entries, options, "UDV_STANDIN_BYTES", arrays.c_str()), "");
+}
+
+TEST_F(SolvedOnADevice, MemoryThatIsRefusedLaterIsSaidWithTheNumber) {
+  if (std::string(device::module().name()) != "stand-in") GTEST_SKIP() << "needs the stand-in";
+  const std::string said = refusal(planted(0.1).entries, {}, "UDV_STANDIN_LARGEST", "19000");
+  EXPECT_NE(said.find("device: another "), std::string::npos) << said;
+  EXPECT_NE(said.find("needed on the device stand-in, which has 17.2 GB free"), std::string::npos)
+      << said;
 }
 
 TEST_F(SolvedOnADevice, OperatorsWithoutADeviceSayIt) {

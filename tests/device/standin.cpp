@@ -36,6 +36,11 @@ void memory(std::size_t* free_bytes, std::size_t* all_bytes) {
   const char* const bytes = std::getenv("UDV_STANDIN_BYTES");
   *free_bytes = *all_bytes = bytes ? std::strtoull(bytes, nullptr, 10) : std::size_t{1} << 34;
 }
+// nullptr where it is larger than a test allows.
+void* allocate(std::size_t bytes) {
+  const char* const most = std::getenv("UDV_STANDIN_LARGEST");
+  return most && bytes > std::strtoull(most, nullptr, 10) ? nullptr : std::malloc(bytes);
+}
 void copy(void* to, const void* from, std::size_t bytes) {
   if (bytes > 0) std::memmove(to, from, bytes);
 }
@@ -567,7 +572,7 @@ extern "C" __attribute__((visibility("default"))) const udv::device::Module* udv
                              name,
                              no_error,
                              memory,
-                             std::malloc,
+                             allocate,
                              std::free,
                              copy,
                              copy,

@@ -93,8 +93,11 @@ TEST(Team, ProductsHaveTheBitsOfOneProcess) {
             "products");
 }
 
-std::vector<double> answer(const Problem& problem, const RecoverOptions& options) {
-  const Recovery recovery = recover(problem, options);
+std::vector<double> answer(const Problem& problem, const RecoverOptions& options,
+                           const std::string& resume = "") {
+  RecoverHooks hooks;
+  hooks.resume = resume;
+  const Recovery recovery = recover(problem, options, hooks);
   std::vector<double> numbers{static_cast<double>(recovery.rank), recovery.objective,
                               recovery.relative_residual, recovery.noise_sigma,
                               recovery.certificate.dual_infeasibility};
@@ -147,6 +150,19 @@ struct FewAreMany {
   const Index usual = many_entries();
 };
 
+// This rank's share of the entries.
+Problem spread_problem(const Entries& entries) {
+  if (communicator().is_alone()) return completion(entries);
+  Entries part{entries.rows, entries.cols, entries.symmetric, {}, {}, {}};
+  for (Index t = communicator().rank(); t < entries.size(); t += communicator().size()) {
+    const auto s = static_cast<size_t>(t);
+    part.row.push_back(entries.row[s]);
+    part.col.push_back(entries.col[s]);
+    part.value.push_back(entries.value[s]);
+  }
+  return spread_completion(part);
+}
+
 struct SpreadCase {
   const char* name;
   double noise;
@@ -156,17 +172,21 @@ struct SpreadCase {
 class SpreadAnswer : public ::testing::TestWithParam<SpreadCase> {};
 
 // Each rank is given every so many-th entry, and holds those of its own rows and columns.
-TEST_P(SpreadAnswer, HasTheBitsOfOneProcess) {
-  const SpreadCase& given = GetParam();
-  const FewAreMany few;
+Entries planted_entries(double noise) {
   PlantedOptions planted;
   planted.rows = 90;
   planted.cols = 70;
   planted.symmetric = false;
   planted.rank = 2;
   planted.measurements = 2500;
-  planted.noise = given.noise;
-  const Entries entries = planted_completion(planted).entries;
+  planted.noise = noise;
+  return planted_completion(planted).entries;
+}
+
+TEST_P(SpreadAnswer, HasTheBitsOfOneProcess) {
+  const SpreadCase& given = GetParam();
+  const FewAreMany few;
+  const Entries entries = planted_entries(given.noise);
   RecoverOptions options;
   options.start = Start::kBayes;  // as for more entries than a test has time for
   if (given.gradient) {
@@ -174,19 +194,7 @@ TEST_P(SpreadAnswer, HasTheBitsOfOneProcess) {
     options.rank_walk = false;
     options.max_iterations = 50;
   }
-  expect_same_bits(
-      [&] {
-        if (communicator().is_alone()) return answer(completion(entries), options);
-        Entries part{entries.rows, entries.cols, false, {}, {}, {}};
-        for (Index t = communicator().rank(); t < entries.size(); t += communicator().size()) {
-          const auto s = static_cast<size_t>(t);
-          part.row.push_back(entries.row[s]);
-          part.col.push_back(entries.col[s]);
-          part.value.push_back(entries.value[s]);
-        }
-        return answer(spread_completion(part), options);
-      },
-      given.name);
+  expect_same_bits([&] { return answer(spread_problem(entries), options); }, given.name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Team, SpreadAnswer,
@@ -194,6 +202,49 @@ INSTANTIATE_TEST_SUITE_P(Team, SpreadAnswer,
                                            SpreadCase{"exact", 0, false},
                                            SpreadCase{"gradient", 0.1, true}),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// States that rank 0 saves after some of the sweeps.
+std::vector<std::string> states_of_sweeps(const Entries& entries, const RecoverOptions& options) {
+  std::vector<std::string> states;
+  const Problem problem = spread_problem(entries);
+  RecoverHooks hooks;
+  hooks.save_every_seconds = 0;
+  if (communicator().is_root())
+    hooks.save = [&](const std::string& bytes) { states.push_back(bytes); };
+  recover(problem, options, hooks);
+  return states;
+}
+
+class SpreadResume : public ::testing::TestWithParam<NoiseModel> {};
+
+// Two ranks are interrupted; one, two or three go on.
+TEST_P(SpreadResume, HasTheBitsOfOneProcessThatWasNotInterrupted) {
+  const FewAreMany few;
+  Entries entries = planted_entries(0.3);
+  for (size_t t = 0; t < entries.value.size(); ++t)
+    entries.value[t] = std::round(20 + 4 * entries.value[t] + entries.row[t] % 5);
+  RecoverOptions options;
+  options.start = Start::kBayes;
+  options.noise_model = GetParam();
+  std::vector<std::string> states;
+  test::ThreadTeam::run(2, [&] {
+    auto own = states_of_sweeps(entries, options);
+    if (communicator().is_root()) states = std::move(own);
+  });
+  ASSERT_GE(states.size(), 10u);
+  const std::vector<double> whole = answer(completion(entries), options);
+  for (size_t k = 0; k < states.size(); k += 1 + states.size() / 6) {
+    const auto resumed = [&] { return answer(spread_problem(entries), options, states[k]); };
+    EXPECT_EQ(resumed(), whole) << "state " << k;
+    for (const int ranks : {2, 3})
+      for (const auto& numbers : on_ranks(ranks, resumed))
+        EXPECT_EQ(numbers, whole) << "state " << k << ", " << ranks << " ranks";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Team, SpreadResume,
+                         ::testing::Values(NoiseModel::kGaussian, NoiseModel::kRows,
+                                           NoiseModel::kPoisson, NoiseModel::kAuto));
 
 TEST(Team, OpenLinesOfSpreadEntriesAreThoseOfOneProcess) {
   const FewAreMany few;

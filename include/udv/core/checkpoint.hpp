@@ -18,6 +18,13 @@ struct Checkpoint {
 /// Magic line, format, program version, job, fingerprint, payload; a CRC-32 of all that at the end.
 UDV_EXPORT std::string to_bytes(const Checkpoint& checkpoint);
 
+/// What stands before and after the payload in that file, for payloads too large to be copied.
+struct CheckpointFrame {
+  std::string head, tail;
+};
+UDV_EXPORT CheckpointFrame checkpoint_frame(std::string_view job, std::string_view fingerprint,
+                                            std::string_view payload);
+
 /// Throws InvalidArgument where the bytes are not a whole checkpoint of this format and version.
 UDV_EXPORT Checkpoint checkpoint_from_bytes(std::string_view bytes);
 

@@ -5,12 +5,11 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <iomanip>
-#include <iterator>
-#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
+#include "core/machine.hpp"
 #include "core/require.hpp"
 #include "udv/core/options.hpp"
 
@@ -60,16 +59,6 @@ const Module* load() {
   return found;
 }
 
-// "1.6 GB", in the largest unit that leaves no leading zero.
-std::string bytes_text(double bytes) {
-  const char* const units[] = {"bytes", "KB", "MB", "GB", "TB"};
-  size_t unit = 0;
-  for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit) bytes /= 1000;
-  std::ostringstream text;
-  text << std::setprecision(3) << bytes << ' ' << units[unit];
-  return text.str();
-}
-
 }  // namespace
 
 const Module& module() {
@@ -77,17 +66,37 @@ const Module& module() {
   return *loaded;
 }
 
+namespace {
+
+std::string memory_text() {
+  std::size_t free_bytes = 0, all_bytes = 0;
+  module().memory(&free_bytes, &all_bytes);
+  return message("the device ", module().name(), ", which has ",
+                 bytes_text(static_cast<double>(free_bytes)), " free");
+}
+
+constexpr const char* kRemedy = ": a smaller max-rank or fewer entries expected";
+
+}  // namespace
+
 void check() {
-  if (const char* const why = module().failed())
-    throw std::runtime_error(message("the CUDA device failed: ", why));
+  const char* const why = module().failed();
+  if (!why) return;
+  if (std::string_view(why).find("out of memory") != std::string_view::npos)
+    refuse(message("more memory was needed (", why, ") on ", memory_text(), kRemedy));
+  throw std::runtime_error(message("the CUDA device failed: ", why));
+}
+
+void refuse_array(std::size_t bytes) {
+  refuse(message("another ", bytes_text(static_cast<double>(bytes)), " needed on ", memory_text(),
+                 kRemedy));
 }
 
 void require_memory(double bytes, const char* what) {
   std::size_t free_bytes = 0, all_bytes = 0;
   module().memory(&free_bytes, &all_bytes);
   if (bytes > static_cast<double>(free_bytes))
-    refuse(message(what, " needs about ", bytes_text(bytes), " on the device ", module().name(),
-                   ", which has ", bytes_text(static_cast<double>(free_bytes)), " free"));
+    refuse(message(what, " needs about ", bytes_text(bytes), " on ", memory_text()));
 }
 
 }  // namespace udv::device

@@ -15,8 +15,11 @@ namespace udv::device {
 /// The module of this process, loaded at the first call. Throws OptionError naming the option
 /// `device` where there is none, or no device that it can use.
 UDV_EXPORT const Module& module();
-/// Throws std::runtime_error where the device has reported an error.
+/// Throws std::runtime_error where the device has reported an error, and OptionError where that is
+/// a lack of memory.
 void check();
+/// Throws OptionError: an array of so many bytes was refused.
+[[noreturn]] void refuse_array(std::size_t bytes);
 /// Throws OptionError where the device has less free memory than this.
 void require_memory(double bytes, const char* what);
 
@@ -61,7 +64,9 @@ class Array {
   void resize(Index size) {
     if (size == size_) return;
     clear();
-    data_ = static_cast<T*>(module().allocate(static_cast<std::size_t>(size) * sizeof(T)));
+    const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
+    data_ = static_cast<T*>(module().allocate(bytes));
+    if (!data_ && bytes > 0) refuse_array(bytes);
     check();
     size_ = size;
   }

@@ -9,11 +9,29 @@ namespace {
 
 // Bytes an entry while the pattern is sorted, which is the most that an entry ever needs.
 constexpr double kBytesPerEntry = 48;
-// A line has its share of some factors of 16 columns and their posteriors.
-constexpr double kBytesPerLine = 4096;
+// A line has its share of some factors of 16 columns and their posteriors, whatever is asked for.
+constexpr double kLeastPerLine = 4096;
+// Factors, gradients and directions that a solver has at a time.
+constexpr double kArrays = 12;
 
-double bytes_needed(Index entries, Index lines) {
-  return kBytesPerEntry * static_cast<double>(entries) + kBytesPerLine * static_cast<double>(lines);
+// One line of all arrays of a gradient run.
+template <typename Scalar>
+double arrays_of_line(Index columns) {
+  return kArrays * static_cast<double>(line_stride<Scalar>(columns) * sizeof(Scalar));
+}
+
+// Beside them in auto mode: the posterior of a line, or, where it is too wide for one, its block of
+// the preconditioner and the factor of this.
+template <typename Scalar>
+double model_of_line(Index columns) {
+  const Index numbers =
+      columns < kMostBayesWidth ? record_stride<Scalar>(columns) : 2 * packed_size(columns);
+  return static_cast<double>(numbers * static_cast<Index>(sizeof(Scalar)));
+}
+
+double bytes_needed(Index entries, Index lines, double line) {
+  return kBytesPerEntry * static_cast<double>(entries) +
+         std::max(kLeastPerLine, line) * static_cast<double>(lines);
 }
 
 template <typename Scalar>
@@ -57,12 +75,21 @@ class HostModel final : public Linearization<Scalar> {
 }  // namespace
 
 template <typename Scalar>
-EntriesOnDevice<Scalar>::EntriesOnDevice(const EntriesOperator<Scalar>& op)
-    : rows_(op.rows()), cols_(op.cols()), size_(op.num_measurements()) {
-  require_memory(bytes_needed(size_, rows_ + cols_), "this matrix");
+EntriesOnDevice<Scalar>::EntriesOnDevice(const EntriesOperator<Scalar>& op, Index columns)
+    : rows_(op.rows()), cols_(op.cols()), size_(op.num_measurements()), columns_(columns) {
+  require_memory(bytes_needed(size_, rows_ + cols_, arrays_of_line<Scalar>(columns)),
+                 "this matrix");
   const SparseLines lines = op.by_row();
   pattern_ = module().make_pattern(rows_, cols_, lines.first, lines.other, lines.entry);
   check();
+}
+
+template <typename Scalar>
+void EntriesOnDevice<Scalar>::require_model_memory(const EntriesOperator<Scalar>& op,
+                                                   Index columns) {
+  const double line = arrays_of_line<Scalar>(columns) + model_of_line<Scalar>(columns);
+  const std::string what = message("this matrix with max-rank ", columns);
+  require_memory(bytes_needed(op.num_measurements(), op.rows() + op.cols(), line), what.c_str());
 }
 
 template <typename Scalar>

@@ -16,8 +16,9 @@ namespace udv::device {
 template <typename Scalar>
 class EntriesOnDevice {
  public:
-  /// Throws OptionError where the device has too little memory.
-  explicit EntriesOnDevice(const EntriesOperator<Scalar>& op);
+  /// Throws OptionError where the device has too little memory for these entries and the arrays of
+  /// a gradient run with so many columns.
+  EntriesOnDevice(const EntriesOperator<Scalar>& op, Index columns);
   ~EntriesOnDevice();
   EntriesOnDevice(const EntriesOnDevice&) = delete;
   EntriesOnDevice& operator=(const EntriesOnDevice&) = delete;
@@ -26,7 +27,11 @@ class EntriesOnDevice {
   Index cols() const { return cols_; }
   Index lines(int side) const { return side == 0 ? rows_ : cols_; }
   Index size() const { return size_; }
+  Index columns() const { return columns_; }  ///< for which there was memory
   const Pattern* pattern() const { return pattern_; }
+
+  /// Throws OptionError where the device has too little memory for a search up to so many columns.
+  static void require_model_memory(const EntriesOperator<Scalar>& op, Index columns);
 
   /// Numbers of the entries in the order of each side.
   template <typename T>
@@ -48,7 +53,7 @@ class EntriesOnDevice {
               Rows<Scalar> out) const;
 
  private:
-  Index rows_, cols_, size_;
+  Index rows_, cols_, size_, columns_;
   Pattern* pattern_ = nullptr;
 };
 

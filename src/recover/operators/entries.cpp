@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/instantiate.hpp"
+#include "core/machine.hpp"
 #include "core/require.hpp"
 #include "core/sums.hpp"
 #include "entries_kernels.hpp"
@@ -20,11 +21,10 @@ namespace {
 
 using Indices = std::vector<std::int32_t>;
 
-// Entries are numbered by 32 bits, which halves the memory of a pattern.
 void check_number_of_entries(Index size) {
-  constexpr Index kMost = std::numeric_limits<std::int32_t>::max();
-  require(size <= kMost, "entries: ", size, " found, at most ", kMost,
-          " expected; leave some out, or complete parts of the matrix");
+  require(size <= most_entries(), "entries: ", size, " found, at most ", most_entries(),
+          " in one process expected; leave some out, complete parts of the matrix, or share noisy "
+          "ones among processes");
 }
 
 void check(const Entries& entries) {
@@ -536,14 +536,15 @@ EntriesOperator<Scalar> EntriesOperator<Scalar>::restricted(const std::vector<In
   kept.value.assign(which.size(), 0.0);
   EntriesOperator result(kept);
   if (weighted()) result.root_ = root_(which);  // before its sizes are counted
-  if (device_) result.move_to_device();
+  if constexpr (!kIsComplex<Scalar>)
+    if (device_) result.move_to_device(device_->columns());
   return result;
 }
 
 template <typename Scalar>
-void EntriesOperator<Scalar>::move_to_device() {
+void EntriesOperator<Scalar>::move_to_device([[maybe_unused]] Index columns) {
   if constexpr (!kIsComplex<Scalar>)
-    device_ = std::make_shared<device::EntriesOnDevice<Scalar>>(*this);
+    device_ = std::make_shared<device::EntriesOnDevice<Scalar>>(*this, columns);
 }
 
 template <typename Scalar>
@@ -551,7 +552,7 @@ std::shared_ptr<const MeasurementOperator<Scalar>> EntriesOperator<Scalar>::on_d
     Index columns) const {
   if (kIsComplex<Scalar>) return MeasurementOperator<Scalar>::on_device(columns);
   auto result = std::make_shared<EntriesOperator>(*this);
-  if (!device_) result->move_to_device();
+  if (!device_) result->move_to_device(columns);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/machine.hpp"
 #include "core/require.hpp"
 #include "recover/operators/entry_shares.hpp"
 
@@ -54,6 +55,27 @@ Index usual_many() {
 
 Index many = usual_many();
 
+// A process numbers its own entries, by rows and by columns: the total may be larger.
+void check_own_number(Index size, const char* lines) {
+  require(size <= most_entries(), "entries: process ", communicator().rank(), " of ",
+          communicator().size(), " holds ", size, " in its ", lines, ", at most ", most_entries(),
+          " expected: more processes share them");
+}
+
+// Bytes of an entry in each process while all of them come together: their values (8), where they
+// stand (16), and the pattern by rows and by columns (16), and the values to a scale (8).
+constexpr double kBytesOfAll = 48;
+
+std::string need_text(Index entries, const MachineNeed& need) {
+  return message("all ", entries, " entries in each process: ", bytes_text(need.needed), " for ",
+                 need.processes, need.processes > 1 ? " processes" : " process", " on ", need.name,
+                 ", where ", bytes_text(need.available), " are available");
+}
+
+constexpr const char* kWhen = "exact data, gross errors and gradient runs need ";
+constexpr const char* kFewer =
+    "; fewer processes on a machine, with more threads each, or a larger one";
+
 }  // namespace
 
 Index many_entries() {
@@ -62,6 +84,24 @@ Index many_entries() {
 
 void set_many_entries(Index count) {
   many = count;
+}
+
+void require_room_for_all(Index entries) {
+  require(entries <= most_entries(), kWhen, "all ", entries, " entries in each process, at most ",
+          most_entries(), " expected");
+  const MachineNeed need = tightest_machine(kBytesOfAll * static_cast<double>(entries));
+  require(need.share() <= 1, kWhen, need_text(entries, need), kFewer, " expected");
+}
+
+std::string room_warning(Index entries) {
+  constexpr double kMuch = 0.5;
+  const MachineNeed need = tightest_machine(kBytesOfAll * static_cast<double>(entries));
+  if (entries > most_entries())
+    return message(entries,
+                   " entries are more than one process can number: the run ends with an "
+                   "error unless they are noisy, without gross errors");
+  return need.share() > kMuch ? kWhen + need_text(entries, need) + kFewer + " would be safe"
+                              : std::string();
 }
 
 EntryRoutes::EntryRoutes(const std::vector<std::int16_t>& owner) {
@@ -116,6 +156,7 @@ Entries to_row_owners(const Entries& entries) {
 template <typename Scalar>
 EntriesOperator<Scalar> EntriesOperator<Scalar>::spread(const Entries& entries) {
   EntrySpread spread;
+  check_own_number(entries.size(), "rows");
   spread.rows = spread_shares(entries.rows, entries.row);
   spread.cols = spread_shares(entries.cols, entries.col);
   spread.own = entries.size();
@@ -126,6 +167,7 @@ EntriesOperator<Scalar> EntriesOperator<Scalar>::spread(const Entries& entries) 
     number[t] = first[at(communicator().rank())] + static_cast<Index>(t);
   const auto owner = owners_of(entries.col, spread.block_owner, lines_per_block(entries.cols));
   spread.routes = EntryRoutes(owner);
+  check_own_number(spread.routes.num_received(), "columns");
   const auto owner_of = [&](Index t) { return owner[at(t)]; };
   const auto row = spread.routes.send(entries.row.data(), spread.own, owner_of);
   const auto col = spread.routes.send(entries.col.data(), spread.own, owner_of);

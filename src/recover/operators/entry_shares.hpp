@@ -103,6 +103,13 @@ std::vector<Value> to_columns(const EntriesOperator<double>& op, const Value* z)
                             [&](Index t) { return spread.owner_of_col(rows.other[t], per_block); });
 }
 
+/// Throws InvalidArgument where not every process can hold so many entries, all of them: there are
+/// too many to be numbered, or a machine has too little memory. Collective.
+UDV_EXPORT void require_room_for_all(Index entries);
+/// What to say before a solve of entries that are spread, which may turn out to need all of them in
+/// each process: nothing where there is plenty of room. Collective.
+UDV_EXPORT std::string room_warning(Index entries);
+
 /// The same problem on every rank, with all entries. Collective.
 EntriesOperator<double> gathered_entries(const EntriesOperator<double>& op);
 /// A vector of own measurements -> all of them on every rank. Collective.

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/hash.hpp"
 #include "core/instantiate.hpp"
 #include "core/sums.hpp"
 
@@ -19,6 +20,19 @@ constexpr double kFarthest = 6.5, kLeastShare = 0.5;
 
 bool look_gaussian(const BayesAnswer& answer) {
   return answer.largest_residual <= kFarthest && answer.share_beyond_half >= kLeastShare;
+}
+
+std::uint64_t hash_of(const BayesStart& start) {
+  std::uint64_t hash = kHashStart;
+  const auto add = [&hash](const auto& values) {
+    hash = array_hash(values.data(), static_cast<size_t>(values.size()) * sizeof(double), hash);
+  };
+  if (start.fit) add(start.fit->Z);
+  if (!start.model) return hash;
+  add(start.model->Z.Z);
+  add(start.model->biases.row);
+  add(start.model->biases.col);
+  return hash;
 }
 
 }  // namespace
@@ -38,9 +52,12 @@ BayesAnswer NoisyEntries<Scalar>::run(const BayesStart& start, double smallest_s
   search.noise_sigma = options_.noise_sigma;
   search.seed = options_.seed;
   search.float32 = options_.float32;
-  search.go_on = [this, smallest_sigma](double sigma) {
-    return progress_.poll() && sigma >= smallest_sigma;
+  search.go_on = [this, smallest_sigma](double sigma, const WriteState& write) {
+    // In this order: a state after a sweep that ends the search would be resumed with another one.
+    return sigma >= smallest_sigma && progress_.go_on_with_search(write);
   };
+  std::string resume = progress_.begin_search(hash_of(start));
+  search.resume = &resume;
   if constexpr (std::is_same_v<Scalar, double>)
     return bayes_answer(dynamic_cast<const EntriesOperator<double>&>(problem_.op()),
                         problem_.data(), start, search, errors_.found().noise.kind);
@@ -57,17 +74,16 @@ BayesAnswer NoisyEntries<Scalar>::run_from(StackedFactors<double> scaled) {
 }
 
 template <typename Scalar>
-void NoisyEntries<Scalar>::add_offsets(const BayesAnswer& answer) {
+void NoisyEntries<Scalar>::add_offsets(Centering center, const Biases& biases) {
   const OffsetModel& before = problem_.offsets();
-  problem_.take_offsets(
-      {joined(before.center, answer.center), sum_of(before.biases, answer.biases), {}});
+  problem_.take_offsets({joined(before.center, center), sum_of(before.biases, biases), {}});
 }
 
 template <typename Scalar>
 void NoisyEntries<Scalar>::take(BayesAnswer answer, RankWalkOutcome<Scalar>& outcome,
                                 RecoveryFacts& facts) {
   if constexpr (std::is_same_v<Scalar, double>) {
-    add_offsets(answer);
+    add_offsets(answer.center, answer.biases);
     outcome.fit.Z = std::move(answer.Z);
     scale(std::sqrt(problem_.scale()), outcome.fit.Z.Z.data(), outcome.fit.Z.Z.size());
     outcome.noise_sigma = answer.sigma * problem_.scale();
@@ -102,15 +118,20 @@ bool NoisyEntries<Scalar>::take_where_clear(const BayesStart& start,
                                             RankWalkOutcome<Scalar>& outcome,
                                             RecoveryFacts& facts) {
   if constexpr (std::is_same_v<Scalar, double>) {
+    if (progress_.finished_search()) return false;  // a clear one ends the solve
     const auto n = static_cast<double>(problem_.op().num_measurements());
     const double size = problem_.norm() / problem_.scale() / std::sqrt(n);
     problem_.drop_scaled();  // room for the posteriors
     BayesAnswer answer = run(start, (comes_first() ? kWeakNoise : kClearNoise) * size);
     const bool interrupted = progress_.stopped();
-    if (answer.stopped && !interrupted) return false;
-    const bool clear = interrupted || (comes_first() ? look_gaussian(answer)
-                                                     : answer.largest_residual <= kGrossError);
-    if (clear) take(std::move(answer), outcome, facts);
+    const bool exact = answer.stopped && !interrupted;
+    const bool clear =
+        interrupted || (!exact && (comes_first() ? look_gaussian(answer)
+                                                 : answer.largest_residual <= kGrossError));
+    if (clear)
+      take(std::move(answer), outcome, facts);
+    else
+      progress_.end_search({});
     return clear;
   } else {
     return false;
@@ -120,8 +141,7 @@ bool NoisyEntries<Scalar>::take_where_clear(const BayesStart& start,
 template <typename Scalar>
 bool NoisyEntries<Scalar>::are_clear_at_once(RankWalkOutcome<Scalar>& outcome,
                                              RecoveryFacts& facts) {
-  const bool fresh = !progress_.state().has_gradient && progress_.state().journal.empty();
-  if (!fresh) return false;
+  if (progress_.state().has_gradient) return false;
   if (comes_first()) return possible() && take_where_clear({}, outcome, facts);
   return problem_.op().num_measurements() >= kHugeData && are_clear(outcome, facts);
 }
@@ -134,9 +154,15 @@ void NoisyEntries<Scalar>::settle(RankWalkOutcome<Scalar>& outcome, RecoveryFact
 template <typename Scalar>
 bool NoisyEntries<Scalar>::take_offsets(const StackedFactors<Scalar>& Z) {
   if constexpr (std::is_same_v<Scalar, double>) {
-    const BayesAnswer answer = run_from(Z);
-    if (answer.stopped || answer.center == Centering::kNone) return false;
-    add_offsets(answer);
+    const FinishedSearch* found = progress_.finished_search();
+    if (!found) {
+      const BayesAnswer answer = run_from(Z);
+      if (answer.stopped) return false;
+      progress_.end_search({answer.center, answer.biases});
+      found = &progress_.state().searches.back();
+    }
+    if (found->center == Centering::kNone) return false;
+    add_offsets(found->center, found->biases);
     return true;
   } else {
     return false;

@@ -40,7 +40,7 @@ class NoisyEntries {
   BayesAnswer run_from(StackedFactors<double> scaled);
   bool take_where_clear(const BayesStart& start, RankWalkOutcome<Scalar>& outcome,
                         RecoveryFacts& facts);
-  void add_offsets(const BayesAnswer& answer);
+  void add_offsets(Centering center, const Biases& biases);
   void take(BayesAnswer answer, RankWalkOutcome<Scalar>& outcome, RecoveryFacts& facts);
 
   PreparedProblem<Scalar>& problem_;

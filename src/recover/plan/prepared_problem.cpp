@@ -49,6 +49,17 @@ void PreparedProblem<Scalar>::move_to_device() {
   if (options_.device != "cuda") return;
   require(communicator().is_alone(), "device cuda: one process expected, ", communicator().size(),
           " found");
+  if constexpr (!kIsComplex<Scalar>) {
+    if (const auto* entries = dynamic_cast<const EntriesOperator<Scalar>*>(&op())) {
+      // A search without a bound begins with few columns; what it lacks later, it says then.
+      constexpr Index kUsualColumns = 16;
+      const bool free = options_.rank_walk && options_.max_rank == 0;
+      if (options_.rank_walk && !free)
+        device::EntriesOnDevice<Scalar>::require_model_memory(*entries, columns());
+      used_.op = entries->on_device(free ? std::min(kUsualColumns, columns()) : columns());
+      return;
+    }
+  }
   used_.op = used_.op->on_device(columns());
 }
 
@@ -206,6 +217,7 @@ void PreparedProblem<Scalar>::gather() {
   if constexpr (std::is_same_v<Scalar, double>) {
     const auto* const entries = dynamic_cast<const EntriesOperator<double>*>(&op());
     if (!entries || !entries->is_spread()) return;
+    require_room_for_all(op().num_measurements());
     own_data();
     used_.b = gathered_measurements(*entries, used_.b);
     used_.op = std::make_shared<EntriesOperator<double>>(gathered_entries(*entries));

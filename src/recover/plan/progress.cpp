@@ -26,9 +26,45 @@ void Progress<Scalar>::resume() {
 
 template <typename Scalar>
 void Progress<Scalar>::save() {
-  if (!hooks_.save) return;
+  if (!hooks_.save || saved_at_stop_) return;
   recorder_.store(state_);
-  clock_.save(to_bytes(state_));
+  clock_.save([this] { return to_bytes(state_); });
+}
+
+template <typename Scalar>
+bool Progress<Scalar>::go_on_with_search(const WriteState& write) {
+  const bool stopped_before = stopped();
+  const Verdict verdict = from_root(recorder_.poll());
+  if (verdict != Verdict::kContinue) stop_ = verdict;
+  ++state_.search.sweeps;
+  if (!stopped_before && (stopped() || clock_.due())) {
+    state_.search.write = write;
+    save();
+    state_.search.write = nullptr;
+    saved_at_stop_ = stopped();
+  }
+  return !stopped();
+}
+
+template <typename Scalar>
+std::string Progress<Scalar>::begin_search(std::uint64_t start) {
+  InterruptedSearch now;
+  now.number = static_cast<Index>(state_.searches.size());
+  now.fits = static_cast<Index>(fits_used_);
+  now.start = start;
+  const InterruptedSearch& earlier = state_.search;
+  const bool same =
+      earlier.number == now.number && earlier.fits == now.fits && earlier.start == now.start;
+  std::string bytes = same ? std::move(state_.search.bytes) : "";
+  if (same) now.sweeps = earlier.sweeps;
+  state_.search = std::move(now);
+  return bytes;
+}
+
+template <typename Scalar>
+const FinishedSearch* Progress<Scalar>::finished_search() {
+  const size_t next = searches_used_++;
+  return next < state_.searches.size() ? &state_.searches[next] : nullptr;
 }
 
 template <typename Scalar>

@@ -25,8 +25,16 @@ class Progress {
   void save();
   /// Saves now and then. False where this verdict, or one before, wants to stop.
   bool should_continue(Verdict verdict);
-  /// Asks the observer, where 50 ms have passed.
-  bool poll() { return should_continue(recorder_.poll()); }
+  /// Asked after each sweep of a search: asks the observer, where 50 ms have passed, and saves with
+  /// what `write` says of the search. What follows a stop is for the answer alone, not for states.
+  bool go_on_with_search(const WriteState& write);
+  /// A search begins, from something with this hash. The state from which it goes on; empty where
+  /// it has none.
+  std::string begin_search(std::uint64_t start);
+  /// What the solve takes from the search that was begun last, and what it does next.
+  void end_search(FinishedSearch found) { state_.searches.push_back(std::move(found)); }
+  /// Of the next search, where an interrupted solve has finished it.
+  const FinishedSearch* finished_search();
 
   bool stopped() const { return stop_ != Verdict::kContinue; }
   Verdict verdict() const { return stop_; }
@@ -54,7 +62,9 @@ class Progress {
   Verdict stop_ = Verdict::kContinue;
   bool over_limit_ = false;
   bool walking_ = false;
-  size_t fits_used_ = 0;  // of the journal, by the walks so far
+  bool saved_at_stop_ = false;
+  size_t fits_used_ = 0;      // of the journal, by the walks so far
+  size_t searches_used_ = 0;  // of those that are finished
   SaveClock clock_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/blas.hpp"
 #include "core/sums.hpp"
@@ -11,6 +12,7 @@
 #include "recover/solver/bayes_gauge.hpp"
 #include "recover/solver/bias_fit.hpp"
 #include "recover/solver/leading_triples.hpp"
+#include "recover/solver/line_balance.hpp"
 #include "recover/solver/live_lines.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
@@ -151,6 +153,8 @@ void BayesFit<Real>::weigh() {
   total_weight_ = static_cast<double>(n);
   half_log_weight_ = 0;
   if (root.size() == 0 && noise_ == NoiseKind::kEqual) return;
+  if (noise_ == NoiseKind::kBySignal)
+    signal_ = std::make_shared<const Signal>(Signal{rows_.means(), cols_.means(), mean_});
   if (device_) return weigh_on_device();
   Vector<double> x;
   if (noise_ == NoiseKind::kBySignal) x = fitted();
@@ -392,21 +396,60 @@ void BayesFit<Real>::measure_noise(double freedom) {
   variance_ = std::max(squares / std::max(0.1 * num_entries_, num_entries_ - freedom), 1e-300);
 }
 
+// By the operator's weights: A*(z) has w_t (value_t - fitted_t) at entry t.
 template <typename Real>
-Directions BayesFit<Real>::leading_directions(Index count, std::uint64_t seed) const {
-  if (device_) return device_->directions(rows_, cols_, mean_, count, kSubspaceRounds, seed);
+Vector<double> BayesFit<Real>::weighted_residual() const {
   Vector<double> z = fitted();
   const Vector<double>& root = op_->root_weights();
   for (Index t = 0; t < z.size(); ++t)
     z(t) = (value_[t] - z(t)) * (weight_ ? static_cast<double>((*weight_)[at(t)]) : 1) /
            (root.size() > 0 && root(t) > 0 ? root(t) : 1);
+  return z;
+}
+
+// sum_(i,j) (u_i v_j)^2 = sum_i u_i^2 (sum_j v_j^2), j over the entries of row i.
+template <typename Real>
+Vector<double> BayesFit<Real>::overlaps(const RowMatrix<double>& U,
+                                        const RowMatrix<double>& V) const {
+  const Vector<double>& root = op_->root_weights();
+  Vector<double> ones = Vector<double>::Ones(op_->num_own());
+  for (Index t = 0; t < root.size(); ++t) ones(t) = root(t) > 0 ? 1 / root(t) : 0;
+  RowMatrix<double> sums(op_->rows(), V.cols());
+  op_->adjoint_times(ones, V.cwiseAbs2(), sums);
+  return U.cwiseAbs2().cwiseProduct(sums).colwise().sum();
+}
+
+// Those of the residual, or of the balanced one where the former are some of its lines.
+template <typename Real>
+Directions BayesFit<Real>::leading_directions(Index count, std::uint64_t seed) const {
+  if (device_) {
+    Directions t = device_->directions(rows_, cols_, mean_, count, kSubspaceRounds, seed);
+    const bool few = falls_on_few_lines(t.away_U.host()) || falls_on_few_lines(t.away_V.host());
+    return few ? balanced_directions(weighted_residual(), count, seed) : std::move(t);
+  }
+  const Vector<double> z = weighted_residual();
   auto t = leading_triples(HostSubspace(*op_, z), op_->cols(), count, kSubspaceRounds, seed);
-  // sum_(i,j) (u_i v_j)^2 = sum_i u_i^2 (sum_j v_j^2), j over the entries of row i.
-  for (Index e = 0; e < z.size(); ++e) z(e) = root.size() == 0 ? 1 : root(e) > 0 ? 1 / root(e) : 0;
-  RowMatrix<double> sums(op_->rows(), count);
-  op_->adjoint_times(z, t.V.cwiseAbs2(), sums);
-  const Vector<double> overlap = t.U.cwiseAbs2().cwiseProduct(sums).colwise().sum();
+  if (falls_on_few_lines(t.U) || falls_on_few_lines(t.V))
+    return balanced_directions(z, count, seed);
+  const Vector<double> overlap = overlaps(t.U, t.V);
   return {std::move(t.U), std::move(t.V), {}, {}, std::move(t.d), overlap};
+}
+
+template <typename Real>
+Directions BayesFit<Real>::balanced_directions(const Vector<double>& z, Index count,
+                                               std::uint64_t seed) const {
+  const LineBalance balance(*op_, z);
+  const Vector<double> balanced = balance.balanced(*op_, z);
+  auto t = leading_triples(HostSubspace(*op_, balanced), op_->cols(), count, kSubspaceRounds, seed);
+  balance.undo(t.U, t.V);
+  RowMatrix<double> RV(op_->rows(), count);
+  op_->adjoint_times(z, t.V, RV);
+  // d = u^T R v
+  const Vector<double> d = t.U.cwiseProduct(RV).colwise().sum();
+  for (Index c = 0; c < count; ++c)
+    if (d(c) < 0) t.U.col(c) *= -1;
+  const Vector<double> overlap = overlaps(t.U, t.V);
+  return {std::move(t.U), std::move(t.V), {}, {}, d.cwiseAbs(), overlap};
 }
 
 template <typename Real>
@@ -424,7 +467,7 @@ Directions BayesFit<Real>::directions(Index count, std::uint64_t seed) const {
     of_rows(c) = length * balance;
     of_cols(c) = length / balance;
   }
-  if (device_) {
+  if (t.U.size() == 0) {
     device::scale_columns(t.away_U, of_rows);
     device::scale_columns(t.away_V, of_cols);
   } else {
@@ -440,7 +483,7 @@ template <typename Real>
 void BayesFit<Real>::grow(const Directions& t) {
   const auto append_to = [](BayesSide<Real>& side, const RowMatrix<double>& columns,
                             const device::DeviceMatrix<double>& away) {
-    if (!side.on_device) return side.append(columns, mean_squares(columns));
+    if (columns.size() > 0) return side.append(columns, mean_squares(columns));
     const Vector<double> norms = away.column_norms(0, away.rows());
     side.append(away, norms.cwiseAbs2() / static_cast<double>(away.rows()));
   };
@@ -592,15 +635,14 @@ bool BayesFit<Real>::settled(double gain, const BayesStop& stop) const {
 }
 
 template <typename Real>
-void BayesFit<Real>::run(const BayesStop& stop) {
-  double before = -1e300;
-  for (int k = 0; k < stop.max_sweeps; ++k) {
-    const double now = sweep();
+void BayesFit<Real>::run(const BayesStop& stop, BayesRun& run) {
+  while (run.sweeps < stop.max_sweeps) {
+    const double before = std::exchange(run.bound, sweep());
+    ++run.sweeps;
     const bool removed = stop.prune && since_growth_ >= kSweepsBeforePruning && prune() > 0;
     const bool wait = removed || since_growth_ <= std::max<Index>(1, tied_sweeps_);
-    if (!wait && settled(now - before, stop)) break;
+    if (!wait && settled(run.bound - before, stop)) break;
     if (stop.go_on && !stop.go_on(std::sqrt(variance_))) break;
-    before = now;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/archive.hpp"
 #include "recover/solver/bayes_device.hpp"
 #include "recover/solver/bayes_noise.hpp"
 #include "recover/solver/bayes_side.hpp"
@@ -24,6 +25,12 @@ struct BayesStop {
   double to_beat = -1e300;  ///< ends early where this bound is out of reach
   bool prune = true;
   std::function<bool(double)> go_on = nullptr;  ///< gets sigma; false ends the run
+};
+
+/// How far a run of sweeps has come.
+struct BayesRun {
+  double bound = -1e300;  ///< after the last sweep
+  int sweeps = 0;
 };
 
 /// Variational Bayes for entries of a matrix:
@@ -65,12 +72,22 @@ class UDV_EXPORT BayesFit {
   double sweep();
   /// Removes columns whose means are small against their spread; how many.
   Index prune();
-  /// Sweeps until the bound settles.
-  void run(const BayesStop& stop);
+  /// Sweeps until the bound settles; goes on from `run` and keeps it up to date.
+  void run(const BayesStop& stop, BayesRun& run);
+  void run(const BayesStop& stop) {
+    BayesRun from_first;
+    run(stop, from_first);
+  }
   /// Brings the rows up to date; the bound does not fall.
   void finish();
   /// Frees the rows, which finish() and sweep() make again from the columns.
   void release_rows() { rows_.release(); }
+
+  /// All that a fit needs to go on after a sweep, with the same bits: the next one makes the rows
+  /// from the columns.
+  void write(ArchiveWriter& archive) const;
+  /// Takes the place of start(). Throws InvalidArgument where this is not a fit of such a matrix.
+  void read(ArchiveReader& archive);
 
   double bound() const { return bound_; }
   Index rank() const { return rows_.width - 1; }
@@ -118,6 +135,9 @@ class UDV_EXPORT BayesFit {
   BayesEntries<Real> row_entries() const;
   BayesEntries<Real> col_entries() const;
   Directions leading_directions(Index count, std::uint64_t seed) const;
+  Directions balanced_directions(const Vector<double>& z, Index count, std::uint64_t seed) const;
+  Vector<double> weighted_residual() const;
+  Vector<double> overlaps(const RowMatrix<double>& U, const RowMatrix<double>& V) const;
   void weigh();
   void weigh_on_device();
   void update_rows();
@@ -128,6 +148,9 @@ class UDV_EXPORT BayesFit {
   void reparametrise();
   double evidence() const;
   bool settled(double gain, const BayesStop& stop) const;
+  template <typename Archive>
+  void figures(Archive& archive);
+  void restore_noise(ArchiveReader& archive);
 
   const EntriesOperator<double>* op_;
   const double* value_ = nullptr;
@@ -137,6 +160,12 @@ class UDV_EXPORT BayesFit {
   std::shared_ptr<const std::vector<double>> col_values_;
   std::shared_ptr<const std::vector<Real>> col_weight_;
   std::optional<BayesOnDevice<Real>> device_;  // instead of value_ and weight_ in all loops
+  // Noise by the signal: what the weights are made of.
+  struct Signal {
+    LineMeans rows, cols;
+    double mean = 0;
+  };
+  std::shared_ptr<const Signal> signal_;
   NoiseKind noise_ = NoiseKind::kEqual;
   LineNoise row_noise_, col_noise_;
   double smallest_count_ = 0;

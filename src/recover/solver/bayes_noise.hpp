@@ -23,6 +23,11 @@ class UDV_EXPORT LineNoise {
   void update(const Vector<double>& squares, double variance);
   /// sum over lines of count / 2 E log lambda - KL(posterior | prior).
   double log_likelihood() const { return log_likelihood_; }
+  /// What has been learned, written to an archive or read from it; the counts are given.
+  template <typename Archive>
+  void learned(Archive& archive) {
+    archive(expected_, shape_, log_likelihood_);
+  }
 
  private:
   void learn_shape(double excess);

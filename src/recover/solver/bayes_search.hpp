@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "recover/solver/bayes.hpp"
 #include "udv/core/export.hpp"
 #include "udv/recover/solver/options.hpp"
@@ -33,7 +35,12 @@ struct BayesSearchOptions {
   bool float32 = false;  ///< posteriors are stored as floats; else where they are large
   std::uint64_t seed = 0;
   /// Asked after each sweep with the standard deviation of the noise; false ends the search.
-  std::function<bool(double)> go_on;
+  /// `write` writes all that the same search needs to go on after this sweep with the same bits,
+  /// whatever the number of threads and processes.
+  std::function<bool(double sigma, const WriteState& write)> go_on;
+  /// What a search like this one has written; emptied when it is read. Throws InvalidArgument where
+  /// it is not the state of a search of such a matrix.
+  std::string* resume = nullptr;
 };
 
 template <typename Real>

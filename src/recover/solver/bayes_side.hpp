@@ -3,12 +3,19 @@
 
 #include <vector>
 
+#include "core/archive.hpp"
 #include "core/communicator.hpp"
 #include "recover/device/device.hpp"
 #include "udv/core/export.hpp"
 #include "udv/recover/operators/entries.hpp"
 
 namespace udv {
+
+/// Means of all lines, lines x D, on the host or on the device.
+struct LineMeans {
+  RowMatrix<double> here;
+  device::Array<double> away;
+};
 
 /// Gaussian posteriors of the rows (or columns) of a matrix, one for each line: w = (bias, factor)
 /// has D numbers with mean m and covariance C. A line is one contiguous record: m, then the lower
@@ -44,6 +51,13 @@ struct UDV_EXPORT BayesSide {
   Vector<double> bias() const;
   /// Means of the other parts, lines x (D - 1).
   void get_factors(Rows<double> out) const;
+  LineMeans means() const;
+  /// Records with these means and no variance.
+  void set_means(const RowMatrix<double>& means);
+  /// The records as they are on the host, wherever they are.
+  void write_records(ArchiveWriter& archive) const;
+  /// Throws InvalidArgument where they are not those of so many lines of this width.
+  void read_records(ArchiveReader& archive);
   /// Frees the records, and makes room for new ones.
   void release();
   void make_room();

@@ -65,8 +65,14 @@ std::string rank_zero_verdict(const RecoveryFacts& r) {
   return "nothing but noise: no rank explains the data better than none";
 }
 
+// A wrong geometry, say: no noise that a picture survives leaves so much of the intensities.
+constexpr double kPoorFit = 0.5;
+
 std::string fit_verdict(const RecoveryFacts& r) {
   const std::string open = open_text(r);
+  if (r.intensities && !r.exact && r.relative_residual > kPoorFit)
+    return fmt::format("explains the data poorly: what is left over is {:.0f} % of them",
+                       100 * r.relative_residual);
   if (r.intensities && !r.exact && r.determinacy.tolerance <= 0)
     return "fits the data up to noise; uniqueness was not checked";
   if (!r.exact && r.determinacy.tolerance <= 0) return counted_verdict(r.undetermined);

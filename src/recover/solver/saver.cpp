@@ -20,7 +20,7 @@ void Saver::end_part() {
 }
 
 void Saver::save() {
-  clock_.save(to_bytes_(recorder_.state_at(part_ ? *part_ : recorder_.mark())));
+  clock_.save([this] { return to_bytes_(recorder_.state_at(part_ ? *part_ : recorder_.mark())); });
 }
 
 }  // namespace udv

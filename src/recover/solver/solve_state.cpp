@@ -21,10 +21,23 @@ void fields(Archive& archive, RankFit<Scalar>& fit) {
   archive(fit.Z, fit.objective, fit.outer, fit.inner);
 }
 
+template <typename Archive>
+void fields(Archive& archive, FinishedSearch& search) {
+  archive(search.center, search.biases.global, search.biases.row, search.biases.col);
+}
+
+template <typename Archive>
+void fields(Archive& archive, InterruptedSearch& search) {
+  archive(search.number, search.fits, search.start, search.sweeps);
+  if constexpr (std::is_same_v<Archive, ArchiveWriter>)
+    if (search.write) return archive.text(search.write);
+  archive(search.bytes);
+}
+
 template <typename Archive, typename Scalar>
 void fields(Archive& archive, SolveState<Scalar>& c) {
   archive(c.fingerprint, c.seconds, c.has_gradient, c.gradient);
-  archive(c.journal, c.history, c.columns);
+  archive(c.journal, c.searches, c.history, c.columns, c.search);
 }
 
 namespace {

@@ -6,16 +6,37 @@
 #include <string_view>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "recover/solver/rank_walk.hpp"
 #include "udv/core/export.hpp"
+#include "udv/recover/centering.hpp"
 #include "udv/recover/solver/projected_gradient.hpp"
 #include "udv/recover/solver/recovery.hpp"
 
 namespace udv {
 
-/// All that a solve needs to resume: the state of the gradient run and the fits that the walk in
-/// the rank has finished. The walk is a deterministic program; run again, it takes these fits
-/// instead of computing them and arrives where it was.
+/// What a solve has taken from a search of variational Bayes that did not end it: offsets, or
+/// nothing.
+struct FinishedSearch {
+  Centering center = Centering::kNone;
+  Biases biases;
+};
+
+/// The search of a solve that was interrupted.
+struct InterruptedSearch {
+  // Its place in the solve: that of no other search.
+  Index number = 0;         ///< of searches before it
+  Index fits = 0;           ///< of the journal, before it
+  std::uint64_t start = 0;  ///< hash of what it starts from
+
+  Index sweeps = 0;   ///< done
+  std::string bytes;  ///< what the search has written; empty: there is none
+  WriteState write;   ///< writes them instead, where the search is there
+};
+
+/// All that a solve needs to resume: the state of the gradient run, the fits that the walk in the
+/// rank has finished, and the searches of variational Bayes. The solve is a deterministic program;
+/// run again, it takes these fits instead of computing them and arrives where it was.
 template <typename Scalar>
 struct SolveState {
   std::uint64_t fingerprint = 0;  ///< of problem and options: a state belongs to one solve
@@ -23,6 +44,8 @@ struct SolveState {
   bool has_gradient = false;
   BasicGradientState<Scalar> gradient;
   std::vector<RankFit<Scalar>> journal;
+  std::vector<FinishedSearch> searches;
+  InterruptedSearch search;
   std::vector<IterationRecord> history;
   ColumnHistory columns;
 };

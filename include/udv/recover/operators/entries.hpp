@@ -159,7 +159,7 @@ class UDV_EXPORT EntriesOperator final : public MeasurementOperator<Scalar> {
   Reals<Scalar> times_root(const Reals<Scalar>& z) const;
   void spread_transpose_times(const Reals<Scalar>& z, const ConstRows<Scalar>& U,
                               Rows<Scalar> out) const;
-  void move_to_device();
+  void move_to_device(Index columns);
   void sum_lines(int side, const LineShares& lines, const Reals<Scalar>& z,
                  const ConstRows<Scalar>& other, RealOf<Scalar> weight, bool add,
                  Rows<Scalar> out) const;
