@@ -62,6 +62,8 @@ PtychographyImages capture(const bench::Arguments& given) {
   const auto lights = illuminations(with, raster_order(leds, leds));
   ImageStack plain{leds * leds, low, low, ImageKind::kIntensity, {}};
   plain.values.assign(static_cast<size_t>(leds * leds * low * low), 1.0);
+  // Equal ones would be those of a camera at its limit.
+  for (size_t i = 0; i < plain.values.size(); ++i) plain.values[i] += 1e-3 * double(i % 97);
   PtychographyImages images = split_images(ptychography_data(plain, with, lights, false)).used;
   const auto& op = images.exact ? *images.exact : *images.op;
   RowMatrix<std::complex<double>> pupil = op.pupil();

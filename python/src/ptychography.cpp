@@ -9,7 +9,6 @@
 #include "core/require.hpp"
 #include "keywords.hpp"
 #include "running.hpp"
-#include "udv/recover/led_geometry.hpp"
 
 namespace udv::python {
 namespace {
@@ -54,7 +53,8 @@ Optics optics_of(const py::dict& given) {
       {"x_offset_mm", &optics.x_offset_mm},
       {"y_offset_mm", &optics.y_offset_mm},
       {"defocus_m", &optics.defocus_m}};
-  std::vector<std::string> known = {"upsampling", "leds", "kind", "pupil"};
+  std::vector<std::string> known = {"upsampling", "leds",    "kind", "pupil",
+                                    "mirrored",   "swapped", "mask"};
   for (const auto& [name, number] : numbers) known.emplace_back(name);
   for (const auto& [key, value] : given) {
     const std::string name = key.cast<std::string>();
@@ -63,6 +63,8 @@ Optics optics_of(const py::dict& given) {
     for (const auto& [of, number] : numbers)
       if (name == of) *number = value.cast<double>();
     if (name == "upsampling") optics.upsampling = value.cast<int>();
+    if (name == "mirrored") optics.mirrored = value.cast<bool>();
+    if (name == "swapped") optics.swapped = value.cast<bool>();
   }
   return optics;
 }
@@ -75,6 +77,16 @@ std::vector<GridPoint> leds_of(const py::dict& setup, Index images) {
   require(static_cast<Index>(leds.size()) == images, "setup: ", leds.size(), " leds found, ",
           images, " expected, one for each image");
   return leds;
+}
+
+// True where a pixel says nothing.
+std::vector<bool> mask_of(const py::dict& setup, const ImageStack& images) {
+  if (!setup.contains("mask")) return {};
+  const auto mask = setup["mask"].cast<Dense<bool>>();
+  require(mask.ndim() == 2 && mask.shape(0) == images.rows && mask.shape(1) == images.cols,
+          "setup: a mask of another shape found, ", images.rows, " x ", images.cols,
+          " expected, as the images");
+  return std::vector<bool>(mask.data(), mask.data() + mask.size());
 }
 
 py::tuple ptychography_arrays(const Dense<double>& images, const py::dict& setup,
@@ -94,18 +106,16 @@ py::tuple ptychography_arrays(const Dense<double>& images, const py::dict& setup
   RowMatrix<std::complex<double>> known_pupil;
   if (setup.contains("pupil"))
     known_pupil = to_matrix(setup["pupil"].cast<Dense<std::complex<double>>>());
-  const auto leds = leds_of(setup, stack.images);
-  const CalibratedOptics calibrated =
-      calibrate(stack, optics, leds, options.calibration, options.method.seed);
   PtychographyField field;
+  field.leds = leds_of(setup, stack.images);
   field.images = std::move(stack);
-  field.optics = calibrated.optics;
-  field.leds = leds;
   field.drop_bad = options.drop_bad;
   field.pupil = std::move(known_pupil);
-  field.warnings = calibrated.warnings;
+  field.mask = mask_of(setup, field.images);
+  field.optics = optics;
+  field.smallest_upsampling = !setup.contains("upsampling");
   return run_ptychography(run, watcher, [&](jobs::Session& session) {
-    return jobs::ptychography(field, options, session);
+    return jobs::ptychography(std::move(field), options, session);
   });
 }
 

@@ -221,7 +221,8 @@ OPTICS = dict(wavelength_m=5e-7, numerical_aperture=0.1, pixel_m=1e-6, led_pitch
 @pytest.mark.parametrize("setup, error, words", [
     ({"pixel_m": "a"}, TypeError, "setup['pixel_m']: 'a' found, a number"),
     ({"upsampling": 1.5}, TypeError, "setup['upsampling']: 1.5 found, a whole number"),
-    ({"leds": "abc"}, TypeError, "setup['leds']|whole numbers"),
+    ({"leds": "abc"}, TypeError, "setup['leds']|numbers"),
+    ({"mask": [[1, 0]]}, ValueError, "setup: a mask of another shape found"),
     ({"leds": [1, 2, 3]}, ValueError, "setup['leds']: shape (3,) found"),
     ({"pupil": "x"}, TypeError, "setup['pupil']|numbers"),
     ({"wavelenght": 1}, ValueError, "'wavelenght' found|did you mean wavelength_m?"),

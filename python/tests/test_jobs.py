@@ -89,6 +89,19 @@ def test_one_diffraction_pattern(rng):
     assert answer.x.shape == (32, 32) and answer.facts["relative_error"] < 1e-6
 
 
+def spiral(count):
+    steps = [(0, 0)]
+    length, direction = 1, 0
+    while len(steps) < count:
+        for _ in range(2):
+            for _ in range(length):
+                dx, dy = [(1, 0), (0, 1), (-1, 0), (0, -1)][direction % 4]
+                steps.append((steps[-1][0] + dx, steps[-1][1] + dy))
+            direction += 1
+        length += 1
+    return steps[:count]
+
+
 def ptychographic_images():
     """25 images of 32 x 32 pixels of a 64 x 64 sample, and their optics: the model is
     |F^-1 (pupil * window)|^2 with windows of the centred spectrum."""
@@ -97,19 +110,10 @@ def ptychographic_images():
     n = np.arange(64 * 64)
     sample = (2 + np.sin(n % 64 / 5 + n / 700)).reshape(64, 64)
     spectrum = np.fft.fftshift(np.fft.fft2(sample)) / 64
-    steps = [(0, 0)]
-    length, direction = 1, 0
-    while len(steps) < 25:
-        for _ in range(2):
-            for _ in range(length):
-                dx, dy = [(1, 0), (0, 1), (-1, 0), (0, -1)][direction % 4]
-                steps.append((steps[-1][0] + dx, steps[-1][1] + dy))
-            direction += 1
-        length += 1
     f = (np.arange(32) - 16) / (32 * setup["pixel_m"])
     pupil = np.hypot(*np.meshgrid(f, f)) <= setup["numerical_aperture"] / setup["wavelength_m"]
     images = []
-    for x, y in steps[:25]:
+    for x, y in spiral(25):
         r = 4 * np.hypot(x, y)
         na, angle = r / np.hypot(r, 90), np.arctan2(y, x)
         shift = na * 32 * setup["pixel_m"] / setup["wavelength_m"]
@@ -126,6 +130,14 @@ def test_ptychography():
     assert answer.x.shape == (64, 64) and answer.pupil.shape == (32, 32)
     assert answer.facts["amplitude_residual"] < 0.02
     assert np.corrcoef(answer.amplitude.ravel(), sample.ravel())[0, 1] > 0.99
+    # A blot that is masked changes nothing; LEDs in the mirrored order are those of a mirrored raster.
+    blot = np.zeros((32, 32))
+    blot[5:9, 20:24] = 1
+    spoiled = np.where(blot, 30 * images.max(), images)
+    leds = [(-x, y) for x, y in spiral(25)]
+    masked = udv.ptychography(spoiled, {**setup, "mask": blot, "leds": leds, "mirrored": True})
+    assert masked.x.shape == (64, 64)
+    assert np.corrcoef(masked.amplitude.ravel(), sample.ravel())[0, 1] > 0.98
 
 
 def test_train_values_and_classes(rng):

@@ -269,7 +269,7 @@ def _checked_setup(setup: dict) -> dict:
     checked = {}
     for name, value in setup.items():
         if name == "leds":
-            leds = _data.indices(value, "setup['leds']")
+            leds = _data.finite(value, "setup['leds']")
             if leds.ndim != 2 or leds.shape[1] != 2:
                 raise ValueError(f"setup['leds']: shape {leds.shape} found, one (x, y) for each "
                                  "image expected")
@@ -278,6 +278,10 @@ def _checked_setup(setup: dict) -> dict:
             checked[name] = _data.finite(value, "setup['pupil']", ndim=(2,), complex_too=True)
         elif name == "kind":
             checked[name] = str(value)
+        elif name == "mask":
+            checked[name] = np.asarray(value) != 0
+        elif name in ("mirrored", "swapped"):
+            checked[name] = bool(value)
         else:
             number = np.asarray(value)
             whole = name == "upsampling"
@@ -299,8 +303,10 @@ def ptychography(images, setup, *, callback=None, progress=False, **options) -> 
     setup : dict or path
         The optics: wavelength_m, numerical_aperture, pixel_m (on the sample), led_pitch_mm,
         led_distance_mm; optionally slide_thickness_mm, slide_index, rotation_degrees, x_offset_mm,
-        y_offset_mm, defocus_m, upsampling, kind ('intensity' or 'amplitude'), leds (a list of
-        (x, y); default: a spiral) and pupil (an array). With a file: the path of a TOML file.
+        y_offset_mm, defocus_m, mirrored, swapped (LED (x, y) stands at (-x, y), at (y, x)),
+        upsampling (default: the smallest that holds all LEDs), kind ('intensity' or 'amplitude'),
+        leds (a list of (x, y) in pitches; default: a spiral), pupil (an array) and mask (not 0
+        where a pixel says nothing). With a file: the path of a TOML file.
     {watching}
     {options}
 

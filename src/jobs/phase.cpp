@@ -318,6 +318,23 @@ PhaseAnswer<Scalar> phase_from_files(const PhaseInput& input, const io::ComplexA
                                checked(options, session), session);
 }
 
+// Frequency 0 stands first, as fft2 has it. |sum x| is the largest of all |sum x exp(i ...)| for
+// nonnegative x, and nearly always for others, so the largest value must not stand in the middle.
+void check_origin(const std::string& path, const Vector<double>& b, Index rows, Index cols,
+                  bool nonnegative, Session& session) {
+  constexpr double kFarBelow = 0.1;
+  Index largest = 0;
+  b.maxCoeff(&largest);
+  const Index row = largest / cols, col = largest % cols;
+  const bool in_the_middle = std::abs(row - rows / 2) <= 1 && std::abs(col - cols / 2) <= 1;
+  if (!in_the_middle || std::min(rows, cols) < 8 || b(0) >= kFarBelow * b(largest)) return;
+  const std::string text =
+      message(path, ": the largest value stands in the middle, at (", row, ", ", col,
+              "), expected at (0, 0), where fft2 has frequency 0: use ifftshift");
+  require<IoError>(!nonnegative, text);
+  session.listener().warning(text + ", or x is found with alternating signs");
+}
+
 // One pattern: that of a mask of ones.
 PhaseAnswer<Complex> phase_of_pattern(const PhaseInput& input, PhaseJobOptions options,
                                       Session& session) {
@@ -326,6 +343,7 @@ PhaseAnswer<Complex> phase_of_pattern(const PhaseInput& input, PhaseJobOptions o
   io::ComplexArray one;
   one.shape = {1, rows, cols};
   const Vector<double> b = read_intensities(input.fourier, pattern, rows * cols);
+  check_origin(input.fourier, b, rows, cols, options.nonnegative, session);
   options.support = read_support(input.support, {rows, cols});
   if (options.support.empty()) options.support = half_box(rows, cols);
   const auto truth = read_truth<Complex>(input.truth, one, rows * cols);
@@ -374,6 +392,7 @@ void describe(OptionTable& table, PhaseJobOptions& o) {
 PhaseResult phase(const PhaseInput& input, const PhaseJobOptions& given, Session& session) {
   check_inputs(input);
   const PhaseJobOptions options = checked(given, session);
+  const EarlyFolder early(session);
   if (!input.fourier.empty()) return phase_of_pattern(input, options, session);
   const io::ComplexArray A = read_map(input.measurements, options.map);
   if (options.map == PhaseMap::kMasks)

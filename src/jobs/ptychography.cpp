@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "jobs/ptychography_field.hpp"
@@ -257,30 +258,86 @@ class PtychographyJob {
 
 }  // namespace
 
+namespace {
+
+// Interrupts and the time limit while the geometry is calibrated, which may take half of the time.
+class CalibrationTime {
+ public:
+  explicit CalibrationTime(Session& session) : session_(session) {
+    session.listener().begin({0, limit()}, {});
+  }
+  ~CalibrationTime() { session_.listener().end(); }
+  CalibrationTime(const CalibrationTime&) = delete;
+  CalibrationTime& operator=(const CalibrationTime&) = delete;
+
+  bool is_over() const {
+    const std::chrono::duration<double> spent = Clock::now() - started_;
+    return session_.interrupted() || (limit() > 0 && spent.count() > limit());
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double limit() const { return session_.options().time_limit / 2; }
+
+  Session& session_;
+  Clock::time_point started_ = Clock::now();
+};
+
+// Nothing to resume from: the geometry is calibrated again.
+PtychographyJobResult interrupted_before_start() {
+  PtychographyJobResult result;
+  result.outcome = Outcome::kInterrupted;
+  return result;
+}
+
+}  // namespace
+
 bool wants_tiles(const PtychographyJobOptions& options, Index rows, Index cols) {
   constexpr Index kLarge = 192;
   if (options.tile < 0 || wants_gradient(options.method)) return false;
   return std::max(rows, cols) > (options.tile > 0 ? options.tile : kLarge);
 }
 
+namespace {
+
+PtychographyJobResult recover_calibrated(const PtychographyInput& input, PtychographyField field,
+                                         const PtychographyJobOptions& options, Session& session) {
+  if (options.calibration != Calibration::kOff) {
+    session.notice(
+        "checking the geometry of the LEDs (a minute or two where images and setup differ)");
+    const CalibrationTime time(session);
+    calibrate_field(field, options.calibration, [&] { return time.is_over(); });
+    if (session.interrupted()) return interrupted_before_start();
+  } else {
+    calibrate_field(field, Calibration::kOff);
+  }
+  if (wants_tiles(options, field.images.rows, field.images.cols))
+    return recover_in_tiles(input, std::move(field), options, session);
+  PtychographyData data = data_of(field);
+  field = {};
+  return PtychographyJob(input, std::move(data), options, session).run();
+}
+
+}  // namespace
+
 PtychographyJobResult ptychography(const PtychographyInput& input,
                                    const PtychographyJobOptions& options, Session& session) {
   check_settings(options);
   if (input.setup.empty())
     throw OptionError("setup", "no file given; the option guess writes one from the data file");
-  const PtychographyField field = read_ptychography_field(
-      input.data, input.setup, {options.drop_bad, options.calibration, session.seed(), input.mask});
-  if (wants_tiles(options, field.images.rows, field.images.cols))
-    return recover_in_tiles(input, field, options, session);
-  return PtychographyJob(input, data_of(field), options, session).run();
+  const EarlyFolder early(session);
+  return recover_calibrated(
+      input,
+      read_ptychography_field(input.data, input.setup,
+                              {.drop_bad = options.drop_bad, .mask = input.mask}),
+      options, session);
 }
 
-PtychographyJobResult ptychography(const PtychographyField& field,
-                                   const PtychographyJobOptions& options, Session& session) {
+PtychographyJobResult ptychography(PtychographyField field, const PtychographyJobOptions& options,
+                                   Session& session) {
   check_settings(options);
-  if (wants_tiles(options, field.images.rows, field.images.cols))
-    return recover_in_tiles({}, field, options, session);
-  return PtychographyJob({}, data_of(field), options, session).run();
+  const EarlyFolder early(session);
+  return recover_calibrated({}, std::move(field), options, session);
 }
 
 PtychographyJobResult ptychography(const PtychographyData& data,

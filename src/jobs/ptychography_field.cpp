@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -29,40 +30,56 @@ int upsampling_of(const PtychographyField& field, const TileGrid& grid) {
         static_cast<double>(tile.col) + 0.5 * static_cast<double>(tile.cols - field.images.cols);
     const double down =
         static_cast<double>(tile.row) + 0.5 * static_cast<double>(tile.rows - field.images.rows);
-    Optics here = optics_at(optics, optics.pixel_m * right, optics.pixel_m * down);
-    const auto lights = illuminations(here, field.leds);
-    for (; here.upsampling < 64; ++here.upsampling) try {
-        spectrum_windows(here, tile.rows, tile.cols, lights);
-        break;
-      } catch (const InvalidArgument&) {
-      }
-    optics.upsampling = here.upsampling;
+    const Optics here = optics_at(optics, optics.pixel_m * right, optics.pixel_m * down);
+    optics.upsampling =
+        std::max(optics.upsampling,
+                 enough_upsampling(here, tile.rows, tile.cols, illuminations(here, field.leds)));
   }
   return optics.upsampling;
 }
 
-// One warning for all tiles that gave it.
+// A warning without its numbers: what is wrong, whatever the LEDs.
+std::string kind_of(const std::string& warning) {
+  std::string kind;
+  for (const char c : warning)
+    if (!std::isdigit(static_cast<unsigned char>(c)) && c != ',' && c != ' ') kind += c;
+  return kind;
+}
+
+// One warning of each kind, that of the first tile that gave it.
 std::vector<std::string> joined_warnings(const FieldRecovery& found) {
-  std::map<std::string, Index> counts;
-  for (const TileRecovery& tile : found.tiles)
-    for (const std::string& warning : tile.warnings) ++counts[warning];
-  std::vector<std::string> all;
-  for (const auto& [warning, count] : counts)
-    all.push_back(fmt::format("{} ({} of {} tiles)", warning, count, found.tiles.size()));
-  return all;
+  struct Warning {
+    std::string text;
+    Index tiles = 0;
+  };
+  std::map<std::string, Warning> all;
+  const auto add = [&](const std::string& kind, const std::string& text) {
+    Warning& warning = all[kind];
+    if (warning.tiles++ == 0) warning.text = text;
+  };
+  for (const TileRecovery& tile : found.tiles) {
+    for (const std::string& warning : tile.warnings) add(kind_of(warning), warning);
+    if (!tile.failed.empty()) add("left out", tile.failed + ": left out");
+  }
+  std::vector<std::string> texts;
+  for (const auto& [kind, warning] : all)
+    texts.push_back(fmt::format("{} ({}{} of {} tiles)", warning.text,
+                                warning.tiles > 1 ? "one of " : "", warning.tiles,
+                                found.tiles.size()));
+  return texts;
 }
 
 class FieldJob {
  public:
-  FieldJob(const PtychographyInput& input, const PtychographyField& field,
+  FieldJob(const PtychographyInput& input, PtychographyField field,
            const PtychographyJobOptions& options, Session& session)
-      : input_(input), field_(field), options_(options), session_(session) {
+      : input_(input), field_(std::move(field)), options_(options), session_(session) {
     options_.method.seed = session.seed();
     if (options.tile > 0) settings_.tiles.side = options.tile;
     settings_.tiles.overlap = std::min<Index>(settings_.tiles.overlap, settings_.tiles.side / 4);
     settings_.image = image_options(options_);
     settings_.held_out = options.held_out;
-    grid_ = tile_grid(field.images.rows, field.images.cols, settings_.tiles);
+    grid_ = tile_grid(field_.images.rows, field_.images.cols, settings_.tiles);
     field_.optics.upsampling = upsampling_of(field, grid_);
     middle_ = data_of(field_, grid_.tiles[static_cast<size_t>(grid_.middle())]);
   }
@@ -215,10 +232,9 @@ class FieldJob {
 
 }  // namespace
 
-PtychographyJobResult recover_in_tiles(const PtychographyInput& input,
-                                       const PtychographyField& field,
+PtychographyJobResult recover_in_tiles(const PtychographyInput& input, PtychographyField field,
                                        const PtychographyJobOptions& options, Session& session) {
-  return FieldJob(input, field, options, session).run();
+  return FieldJob(input, std::move(field), options, session).run();
 }
 
 }  // namespace udv::jobs

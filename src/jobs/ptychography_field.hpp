@@ -9,8 +9,7 @@ namespace udv::jobs {
 PtychographyOptions image_options(const PtychographyJobOptions& options);
 
 /// The job where the field is cut into tiles.
-PtychographyJobResult recover_in_tiles(const PtychographyInput& input,
-                                       const PtychographyField& field,
+PtychographyJobResult recover_in_tiles(const PtychographyInput& input, PtychographyField field,
                                        const PtychographyJobOptions& options, Session& session);
 
 }  // namespace udv::jobs

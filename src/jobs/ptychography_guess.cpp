@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <regex>
 
 #include "core/require.hpp"
+#include "io/ome_notes.hpp"
 #include "udv/core/error.hpp"
 #include "udv/io/file.hpp"
+#include "udv/io/text_table.hpp"
 #include "udv/io/tiff.hpp"
 #include "udv/io/variables.hpp"
 #include "udv/jobs/ptychography.hpp"
@@ -76,9 +77,17 @@ std::string last_name(const std::string& name) {
   return lower(name.substr(name.find_last_of('/') + 1));
 }
 
+// Can stand between quotes in a setup file, and in a comment.
+bool is_plain(const std::string& name) {
+  return std::none_of(name.begin(), name.end(), [](const char c) {
+    return c == '"' || c == '\\' || std::iscntrl(static_cast<unsigned char>(c));
+  });
+}
+
 bool is_number(const io::Variable& variable) {
-  return variable.is_numeric && std::all_of(variable.shape.begin(), variable.shape.end(),
-                                            [](Index size) { return size == 1; });
+  return variable.is_numeric && is_plain(variable.name) &&
+         std::all_of(variable.shape.begin(), variable.shape.end(),
+                     [](Index size) { return size == 1; });
 }
 
 // What a key is set to, and where that is from.
@@ -151,13 +160,6 @@ std::optional<Found> from_variables(const io::VariableFile& file, const Key& key
   return std::nullopt;
 }
 
-// The number of an attribute of OME-XML.
-std::optional<double> attribute(const std::string& xml, const std::string& name) {
-  std::smatch match;
-  if (!std::regex_search(xml, match, std::regex(name + "=\"([-+0-9.eE]+)\""))) return std::nullopt;
-  return std::strtod(match[1].str().c_str(), nullptr);
-}
-
 std::optional<Found> from_tiff(const io::TiffInfo& notes, const std::string& key) {
   const auto found = [](double value, const char* source) {
     return Found{fmt::format("{:.6g}", value), source};
@@ -165,13 +167,18 @@ std::optional<Found> from_tiff(const io::TiffInfo& notes, const std::string& key
   const std::string& xml = notes.description;
   if (key == "wavelength_nm")
     for (const char* const name : {"EmissionWavelength", "ExcitationWavelength"})
-      if (const auto value = attribute(xml, name)) return found(*value, name);
+      if (const auto value = io::detail::number_attribute(xml, name)) return found(*value, name);
   if (key == "na")
-    if (const auto value = attribute(xml, "LensNA")) return found(*value, "LensNA");
+    if (const auto value = io::detail::number_attribute(xml, "LensNA"))
+      return found(*value, "LensNA");
   if (key == "sample_pixel_um") {
-    const bool nanometres = xml.find("PhysicalSizeXUnit=\"nm\"") != std::string::npos;
-    if (const auto value = attribute(xml, "PhysicalSizeX"))
-      return found(*value * (nanometres ? 1e-3 : 1), "PhysicalSizeX");
+    // Micrometres where nothing is said.
+    double micrometres = 1;
+    for (const auto& [unit, size] : {std::pair("nm", 1e-3), {"mm", 1e3}, {"cm", 1e4}, {"m", 1e6}})
+      if (xml.find(fmt::format("PhysicalSizeXUnit=\"{}\"", unit)) != std::string::npos)
+        micrometres = size;
+    if (const auto value = io::detail::number_attribute(xml, "PhysicalSizeX"))
+      return found(*value * micrometres, "PhysicalSizeX");
     // A camera or a screen: larger pixels are none of a sample.
     if (notes.pixel_m > 0 && notes.pixel_m < 2e-5) return found(1e6 * notes.pixel_m, "resolution");
   }
@@ -181,7 +188,8 @@ std::optional<Found> from_tiff(const io::TiffInfo& notes, const std::string& key
 std::filesystem::path first_tiff(const std::filesystem::path& data) {
   const auto is_tiff = [](const std::filesystem::path& path) {
     const std::string extension = lower(path.extension().string());
-    return extension == ".tif" || extension == ".tiff";
+    const bool hidden = path.filename().string().starts_with(".");
+    return !hidden && (extension == ".tif" || extension == ".tiff");
   };
   if (is_tiff(data)) return data;
   std::filesystem::path first;
@@ -208,6 +216,9 @@ const io::Variable& images_of(const io::VariableFile& file) {
     there += (there.empty() ? "" : ", ") + io::variable_text(variable);
   require<IoError>(best != nullptr, file.path().string(),
                    ": no array with three axes found, a stack of images expected; there: ", there);
+  require<IoError>(is_plain(best->name), file.path().string(), ": variable ",
+                   io::quoted(best->name), " found, a name without quotes and control characters ",
+                   "expected");
   return *best;
 }
 
@@ -264,22 +275,26 @@ std::string key_lines(const io::VariableFile& file, const io::TiffInfo& notes, c
   return fmt::format("# {} =   # MISSING: {}\n", name, key.what);
 }
 
+// "cells" for "data/cells/", too.
+std::filesystem::path name_of_data(const std::filesystem::path& data) {
+  const std::filesystem::path whole = data.lexically_normal();
+  return whole.has_filename() ? whole.filename() : whole.parent_path().filename();
+}
+
 }  // namespace
 
 SetupGuess guess_setup(const PtychographyInput& input, const Session& session) {
   const io::VariableFile file(input.data);
   const io::Variable& images = images_of(file);
   SetupGuess guess;
-  guess.path =
-      input.setup.empty()
-          ? std::filesystem::path(input.data).filename().replace_extension(".toml").string()
-          : input.setup;
+  guess.path = input.setup.empty() ? name_of_data(input.data).replace_extension(".toml").string()
+                                   : input.setup;
   const std::filesystem::path tiff = first_tiff(input.data);
   const io::TiffInfo notes = tiff.empty() ? io::TiffInfo() : io::read_tiff_info(tiff);
   std::string text = fmt::format(
       "# Setup of {}, guessed from its files. Lines with CHECK or MISSING "
       "need a look.\n\n[optics]\n",
-      input.data);
+      is_plain(input.data) ? input.data : "a data set");
   for (const Key& key : keys()) text += key_lines(file, notes, key, guess);
   if (const io::Variable* distance = number_at(file, "detector", "distance"))
     text += fmt::format("# {} says {:g}: the detector's distance, not that of the LEDs\n",

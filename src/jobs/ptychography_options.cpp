@@ -72,7 +72,8 @@ void describe(OptionTable& table, PtychographyJobOptions& o) {
   };
   table.add("calibrate", o.calibration,
             {{"auto", Calibration::kAuto}, {"on", Calibration::kOn}, {"off", Calibration::kOff}},
-            "LED positions from the images: where they predict better, always, or never");
+            "check LED positions by the images and take theirs: where they explain images better, "
+            "wherever they differ, or never");
   Index* const tile = &o.tile;
   table
       .add_custom(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "core/require.hpp"
 #include "recover/geometry_simplex.hpp"
@@ -14,17 +15,21 @@ namespace udv {
 namespace {
 
 // Differences that circles can tell.
-constexpr double kDegrees = 0.6, kDistance = 0.03, kMillimetres = 0.2, kScore = 0.01;
-constexpr Index kSide = 64;           // of the images in short reconstructions
-constexpr double kLargestNa = 1.7;    // of their LEDs, as a share of the objective's
-constexpr Index kPredicted = 4;       // images that are not used there
-constexpr double kDefocus = 1.5;      // radians at the rim that matter
-constexpr double kBadScore = 0.5;     // share of the best score that is clearly wrong
-constexpr Index kFewestCompared = 8;  // images that two geometries are compared by
-constexpr double kRefiningNa = 1.6;   // of LEDs that refine, as a share of the objective's
-constexpr double kRoom = 0.06;        // more distance, for the size of the spectrum
-constexpr double kBetter = 0.97;      // residual that is a reason to look further
+constexpr double kDegrees = 0.6, kDistance = 0.03, kScore = 0.01;
+constexpr double kOffset = 1 / 450.0;  // of the LEDs, as a share of their distance
+constexpr Index kSide = 64;            // of the images in short reconstructions
+constexpr double kLargestNa = 1.7;     // of their LEDs, as a share of the objective's
+constexpr double kDefocus = 1.5;       // radians at the rim that matter
+constexpr double kDefocusStep = 2.2;   // radians at the rim
+constexpr int kMostDefocusSteps = 8;
+constexpr double kClearlyBetter = 0.95;  // residual that is a reason to leave the setup
+constexpr double kBadScore = 0.5;        // share of the best score that is clearly wrong
+constexpr Index kFewestCompared = 8;     // images that two geometries are compared by
+constexpr double kRefiningNa = 1.6;      // of LEDs that refine, as a share of the objective's
+constexpr double kRoom = 0.06;           // more distance, for the size of the spectrum
+constexpr double kBetter = 0.97;         // residual that is a reason to look further
 constexpr int kRefiningSteps = 24;
+constexpr double kFaintSteps = 3;  // times larger steps where circles do not tell
 
 double shorter(double degrees) {
   return std::remainder(degrees, 360);
@@ -35,21 +40,25 @@ bool differ(const Optics& one, const Optics& other) {
          std::abs(shorter(one.rotation_degrees - other.rotation_degrees)) > kDegrees ||
          std::abs(one.led_distance_mm / other.led_distance_mm - 1) > kDistance ||
          std::hypot(one.x_offset_mm - other.x_offset_mm, one.y_offset_mm - other.y_offset_mm) >
-             kMillimetres;
+             kOffset * other.led_distance_mm;
 }
 
 // The middle of images that LEDs not too far out have lit.
 struct CentralCrop {
   ImageStack images;
   std::vector<GridPoint> leds;
+  RowMatrix<std::complex<double>> pupil;  // a known one; may be empty
+  std::function<bool()> stopped;          // asked before each reconstruction
 };
 
 CentralCrop central_crop_of(const ImageStack& images, const std::vector<GridPoint>& leds,
-                            const Optics& optics) {
+                            const Optics& optics, const CalibrationAids& aids) {
   CentralCrop crop;
+  crop.stopped = aids.stopped;
   const Index side = std::min({images.rows, images.cols, kSide});
   const Index top = (images.rows - side) / 2, left = (images.cols - side) / 2;
   crop.images = {0, side, side, images.kind, {}};
+  if (aids.pupil.size() > 0) crop.pupil = resampled_pupil(aids.pupil, side, side);
   const auto lights = illuminations(optics, leds);
   for (Index l = 0; l < images.images; ++l) {
     const auto at = static_cast<size_t>(l);
@@ -64,50 +73,29 @@ CentralCrop central_crop_of(const ImageStack& images, const std::vector<GridPoin
   return crop;
 }
 
-// The smallest upsampling that holds all windows.
-int enough_for(Optics optics, Index side, const std::vector<Illumination>& lights) {
-  for (optics.upsampling = 1; optics.upsampling < 64; ++optics.upsampling) try {
-      spectrum_windows(optics, side, side, lights);
-      return optics.upsampling;
-    } catch (const InvalidArgument&) {
-    }
-  return optics.upsampling;
-}
-
-PtychographyOptions short_fit() {
-  PtychographyOptions options;
-  options.dynamics = options.examine = false;
-  options.pupil_rounds = 1;
-  return options;
-}
-
-// How badly images that were not used are predicted; 1 where that cannot be told.
-double prediction_residual(const CentralCrop& crop, Optics optics, std::uint64_t seed) {
-  const auto lights = illuminations(optics, crop.leds);
-  optics.upsampling = enough_for(optics, crop.images.rows, lights);
-  try {
-    const auto data = ptychography_data(crop.images, optics, lights);
-    const Index most = static_cast<Index>(data.used.size()) / 8;
-    const auto split = split_images(data, std::min(kPredicted, most), seed);
-    if (!split.held_out.op) return 1;
-    return held_out_residual(split.held_out, recover_image(split.used, short_fit())).scaled;
-  } catch (const InvalidArgument&) {
-    return 1;
-  }
+int enough_for(const CentralCrop& crop, const Optics& optics) {
+  return enough_upsampling(optics, crop.images.rows, crop.images.cols,
+                           illuminations(optics, crop.leds));
 }
 
 std::string number(double value) {
   return message(std::round(1000 * value) / 1000);
 }
 
+// With two digits that count.
+std::string residual_text(double value) {
+  const double unit = std::pow(10, std::floor(std::log10(std::max(value, 1e-12))) - 1);
+  return message(std::round(value / unit) * unit);
+}
+
 // Images that a geometry has a use for: not on the rim, and as bright as their place says. None
 // where the geometry cannot be.
 std::vector<bool> useful_images(const CentralCrop& crop, Optics optics) {
   const auto lights = illuminations(optics, crop.leds);
-  optics.upsampling = enough_for(optics, crop.images.rows, lights);
+  optics.upsampling = enough_for(crop, optics);
   std::vector<bool> useful(crop.leds.size());
   try {
-    const auto data = ptychography_data(crop.images, optics, lights);
+    const auto data = ptychography_data(crop.images, optics, lights, true, crop.pupil);
     for (const Index l : data.used) useful[static_cast<size_t>(l)] = true;
   } catch (const InvalidArgument&) {
   }
@@ -121,7 +109,8 @@ double useless_share(const std::vector<bool>& useful) {
 
 CentralCrop chosen_images(const CentralCrop& crop, const std::vector<bool>& chosen) {
   const Index pixels = crop.images.rows * crop.images.cols;
-  CentralCrop part{{0, crop.images.rows, crop.images.cols, crop.images.kind, {}}, {}};
+  CentralCrop part{
+      {0, crop.images.rows, crop.images.cols, crop.images.kind, {}}, {}, crop.pupil, crop.stopped};
   for (size_t l = 0; l < chosen.size(); ++l) {
     if (!chosen[l]) continue;
     const auto first = crop.images.values.begin() + static_cast<Index>(l) * pixels;
@@ -132,24 +121,30 @@ CentralCrop chosen_images(const CentralCrop& crop, const std::vector<bool>& chos
   return part;
 }
 
-// Useful ones of LEDs not far from the objective's NA.
-CentralCrop near_images(const CentralCrop& crop, const Optics& optics) {
+// Useful ones of LEDs up to a share of the objective's NA.
+CentralCrop near_images(const CentralCrop& crop, const Optics& optics, double share) {
   std::vector<bool> near = useful_images(crop, optics);
   const auto lights = illuminations(optics, crop.leds);
   for (size_t l = 0; l < near.size(); ++l)
-    near[l] = near[l] && lights[l].na < kRefiningNa * optics.numerical_aperture;
+    near[l] = near[l] && lights[l].na < share * optics.numerical_aperture;
   return chosen_images(crop, near);
 }
 
-// How badly a short reconstruction explains all images of a part; 1 where the geometry cannot be.
+// How badly a short reconstruction explains all images of a part; 1 where the geometry cannot be
+// or nobody waits for it.
 double explained_residual(const CentralCrop& part, const Optics& optics) {
-  PtychographyOptions options = short_fit();
-  options.led_gains = false;
+  if (part.stopped && part.stopped()) return 1;
+  PtychographyOptions options;
+  options.dynamics = options.examine = options.led_gains = false;
+  options.pupil_rounds = 1;
+  options.gain_rounds = 0;
   options.noise = PhotonNoise::kGaussian;
   try {
     const auto data =
-        ptychography_data(part.images, optics, illuminations(optics, part.leds), false);
-    return recover_image(split_images(data).used, options).amplitude_residual;
+        ptychography_data(part.images, optics, illuminations(optics, part.leds), false, part.pupil);
+    PtychographyImages used = split_images(data).used;
+    if (used.exact) used.op = std::exchange(used.exact, nullptr);
+    return recover_image(used, options).amplitude_residual;
   } catch (const InvalidArgument&) {
     return 1;
   }
@@ -169,26 +164,25 @@ Comparison compare(const CentralCrop& crop, Optics setup, Optics seen) {
   const CentralCrop part = chosen_images(crop, both);
   if (part.images.images < kFewestCompared)
     return {useless_share(by_setup), useless_share(by_images)};
-  setup.upsampling = seen.upsampling =
-      std::max(enough_for(setup, part.images.rows, illuminations(setup, part.leds)),
-               enough_for(seen, part.images.rows, illuminations(seen, part.leds)));
+  setup.upsampling = seen.upsampling = std::max(enough_for(part, setup), enough_for(part, seen));
   return {explained_residual(part, setup), explained_residual(part, seen)};
 }
 
 // Circles of strongly scattering samples are off by some percent; what explains all images best is
 // not. Each residual is that of a reconstruction of its own, from the same images throughout. Where
 // no neighbouring geometry is better the circles were right.
-Optics refined(const CentralCrop& crop, const Optics& seen) {
-  const CentralCrop part = near_images(crop, seen);
+Optics refined(const CentralCrop& crop, const Optics& seen, double steps) {
+  const CentralCrop part = near_images(crop, seen, kRefiningNa);
   if (part.images.images < kFewestCompared) return seen;
-  const Optics wide = changed(seen, {0, -kRoom, 0, 0});  // for windows further out
+  const Optics wide = changed(seen, {0, -steps * kRoom, 0, 0});  // for windows further out
   Optics optics = seen;
-  optics.upsampling = enough_for(wide, part.images.rows, illuminations(wide, part.leds));
+  optics.upsampling = enough_for(part, wide);
   const auto explained = [&](const GeometryChange& change) {
     return explained_residual(part, changed(optics, change));
   };
   const double residual = explained(GeometryChange::Zero());
-  const GeometryChange sizes(1, kRoom / 2, 0.4, 0.4);
+  const double offset = 2 * kOffset * seen.led_distance_mm;
+  const GeometryChange sizes = steps * GeometryChange(1, kRoom / 2, offset, offset);
   GeometryChange best = GeometryChange::Zero();
   double lowest = residual;
   for (int i = 0; i < 8; ++i) {
@@ -205,22 +199,76 @@ Optics refined(const CentralCrop& crop, const Optics& seen) {
   return changed(seen, best);
 }
 
+// Why the geometry was not checked, or not everywhere.
+std::string unseen_text(const ImageStack& images, const LedGeometry& geometry) {
+  const std::string start = "the geometry of the LEDs was not checked: ";
+  if (std::min(images.rows, images.cols) < kSmallestCalibrationSide)
+    return message(start, "images of ", images.rows, " x ", images.cols, " pixels, at least ",
+                   kSmallestCalibrationSide, " a side expected");
+  if (geometry.bright_images < kFewestBright)
+    return message(start, geometry.bright_images, " bright images, at least ", kFewestBright,
+                   " expected");
+  return message("the spectra of bright images show no circles (correlation ",
+                 number(std::max(geometry.score, geometry.setup_score)),
+                 "): the geometry of the LEDs was checked near that of the setup alone");
+}
+
+// Another geometry may need a larger spectrum than that of a setup which had room enough.
+void make_room(CalibratedOptics& chosen, const ImageStack& images, const Optics& setup,
+               const std::vector<GridPoint>& leds) {
+  const auto needed = [&](const Optics& optics) {
+    return enough_upsampling(optics, images.rows, images.cols, illuminations(optics, leds));
+  };
+  if (needed(setup) > setup.upsampling) return;  // an error of the setup
+  chosen.optics.upsampling = std::max(setup.upsampling, needed(chosen.optics));
+  if (chosen.optics.upsampling > setup.upsampling)
+    chosen.warnings.push_back(message("this geometry needs upsampling ", chosen.optics.upsampling,
+                                      " instead of ", setup.upsampling));
+}
+
+// Two geometries that the same images decide about, and how.
+struct Decision {
+  Optics images;  // what they show
+  Comparison found;
+  bool clear = false;  // without a comparison
+  bool taken() const { return clear || found.of_images < found.of_setup; }
+};
+
+// Circles may mislead, or be too faint, and the setup be wrong all the same.
+Decision decide(const CentralCrop& crop, const Optics& setup, const LedGeometry& seen,
+                Calibration mode) {
+  Decision decision;
+  if (seen.is_seen()) {
+    decision.images = refined(crop, seen.optics, 1);
+    decision.clear = mode == Calibration::kOn || seen.setup_score < kBadScore * seen.score;
+    if (!decision.clear) decision.found = compare(crop, setup, decision.images);
+    if (decision.taken()) return decision;
+  }
+  const Optics near = refined(crop, setup, kFaintSteps);
+  if (seen.is_seen() && !differ(near, setup)) return decision;
+  return {near, compare(crop, setup, near)};
+}
+
 void choose_geometry(CalibratedOptics& chosen, const CentralCrop& crop, Calibration mode) {
   const LedGeometry& seen = chosen.geometry;
   const Optics setup = chosen.optics;
-  if (!seen.is_seen() || !differ(seen.optics, setup) || seen.score < seen.setup_score + kScore)
+  if (seen.bright_images < kFewestBright) return;
+  if (seen.is_seen() && (!differ(seen.optics, setup) || seen.score < seen.setup_score + kScore))
     return;
-  const Optics best = refined(crop, seen.optics);
-  const bool clearly = mode == Calibration::kOn || seen.setup_score < kBadScore * seen.score;
-  const Comparison found = clearly ? Comparison() : compare(crop, setup, best);
-  const bool taken = clearly || found.of_images < found.of_setup;
-  if (taken) chosen.optics = best;
-  std::string text =
-      message("the setup says ", geometry_text(setup), "; the images show ", geometry_text(best),
-              taken ? ", which is used" : "; the setup is used");
-  if (!clearly)
-    text += message(": it explains images to ", number(std::min(found.of_images, found.of_setup)),
-                    ", the other to ", number(std::max(found.of_images, found.of_setup)));
+  const Decision decision = decide(crop, setup, seen, mode);
+  if (!decision.clear && crop.stopped && crop.stopped()) {
+    chosen.warnings.push_back("the check of the geometry was stopped: the setup is used");
+    return;
+  }
+  if (!differ(decision.images, setup)) return;
+  if (decision.taken()) chosen.optics = decision.images;
+  std::string text = message("the setup says ", geometry_text(setup), "; the images show ",
+                             geometry_text(decision.images),
+                             decision.taken() ? ", which is used" : "; the setup is used");
+  const auto [of_setup, of_images] = decision.found;
+  if (!decision.clear)
+    text += message(": it explains images to ", residual_text(std::min(of_images, of_setup)),
+                    ", the other to ", residual_text(std::max(of_images, of_setup)));
   chosen.warnings.push_back(text);
 }
 
@@ -233,27 +281,38 @@ void warn_of_aperture(CalibratedOptics& chosen) {
                                     number(seen), ": check the NA and the pixel size"));
 }
 
-// A wrong sign of the defocus is a start that no fit of the pupil leaves; none at all is a safe
-// one.
-void choose_defocus(CalibratedOptics& chosen, const CentralCrop& crop, std::uint64_t seed) {
+// A wrong defocus is a start that no fit of the pupil leaves. Tried are the setup's, the other
+// sign, none at all, and from the best of them on in steps, as long as bright images are explained
+// better.
+void choose_defocus(CalibratedOptics& chosen, const CentralCrop& crop) {
   const double given = chosen.optics.defocus_m, na = chosen.optics.numerical_aperture;
-  if (std::numbers::pi * std::abs(given) * na * na / chosen.optics.wavelength_m < kDefocus) return;
-  double best = given, lowest = prediction_residual(crop, chosen.optics, seed);
-  const double of_setup = lowest;
-  for (const double other : {-given, 0.0}) {
+  const double per_radian = chosen.optics.wavelength_m / (std::numbers::pi * na * na);
+  const CentralCrop part = near_images(crop, chosen.optics, 1);
+  if (part.images.images < kFewestCompared) return;
+  double best = given, lowest = 1;
+  const auto is_better = [&](double defocus) {
     Optics optics = chosen.optics;
-    optics.defocus_m = other;
-    const double residual = prediction_residual(crop, optics, seed);
+    optics.defocus_m = defocus;
+    optics.upsampling = enough_for(part, optics);
+    const double residual = explained_residual(part, optics);
     // A tie is no reason to leave the setup.
-    if (residual >= 0.95 * lowest) continue;
+    if (residual >= kClearlyBetter * lowest) return false;
     lowest = residual;
-    best = other;
-  }
+    best = defocus;
+    return true;
+  };
+  is_better(given);
+  const double of_setup = lowest;
+  if (std::abs(given) > kDefocus * per_radian)
+    for (const double other : {-given, 0.0}) is_better(other);
+  for (const double step : {kDefocusStep * per_radian, -kDefocusStep * per_radian})
+    for (int i = 0; i < kMostDefocusSteps && is_better(best + step);) ++i;
   if (best == given) return;
   chosen.optics.defocus_m = best;
-  chosen.warnings.push_back(message(
-      "the setup says a defocus of ", number(1e6 * given), " um; one of ", number(1e6 * best),
-      " um predicts images to ", number(lowest), " instead of ", number(of_setup), " and is used"));
+  chosen.warnings.push_back(message("the setup says a defocus of ", number(1e6 * given),
+                                    " um; one of ", number(1e6 * best),
+                                    " um explains bright images to ", residual_text(lowest),
+                                    " instead of ", residual_text(of_setup), " and is used"));
 }
 
 }  // namespace
@@ -269,14 +328,17 @@ std::string geometry_text(const Optics& optics) {
 
 CalibratedOptics calibrate(const ImageStack& images, const Optics& setup,
                            const std::vector<GridPoint>& leds, Calibration mode,
-                           std::uint64_t seed) {
+                           const CalibrationAids& aids) {
   CalibratedOptics chosen{setup, {setup, 0, 0, 0, setup.numerical_aperture}, {}};
   if (mode == Calibration::kOff) return chosen;
   chosen.geometry = find_led_geometry(images, setup, leds);
+  if (!chosen.geometry.is_seen()) chosen.warnings.push_back(unseen_text(images, chosen.geometry));
   warn_of_aperture(chosen);
-  const CentralCrop crop = central_crop_of(images, leds, setup);
+  const CentralCrop crop = central_crop_of(images, leds, setup, aids);
   choose_geometry(chosen, crop, mode);
-  choose_defocus(chosen, crop, seed);
+  // A known pupil has its defocus in it.
+  if (crop.pupil.size() == 0) choose_defocus(chosen, crop);
+  make_room(chosen, images, setup, leds);
   return chosen;
 }
 

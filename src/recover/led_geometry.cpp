@@ -13,10 +13,10 @@
 namespace udv {
 namespace {
 
-constexpr Index kSmallestSide = 48;  // fewer pixels do not tell distances
-constexpr double kEdge = 3;          // steepness of a circle's edge per sample
-constexpr double kMiddle = 2;        // samples about frequency 0 that are left out
+constexpr double kEdge = 3;    // steepness of a circle's edge per sample
+constexpr double kMiddle = 2;  // samples about frequency 0 that are left out
 constexpr int kSimplexSteps = 160;
+constexpr double kOffsetStep = 1 / 150.0;  // of the LEDs, as a share of their distance
 // Scores of another NA that tell: times that of the setup's, and at least.
 constexpr double kClearly = 1.1, kLeastScore = 0.2;
 
@@ -210,7 +210,7 @@ LedGeometry find_led_geometry(const ImageStack& images, const Optics& setup,
           images.images, " expected, one for each image");
   LedGeometry found{setup, 0, 0, 0, setup.numerical_aperture};
   const Index side = std::min({images.rows, images.cols, kCalibrationSide}) / 2 * 2;
-  if (side < kSmallestSide) return found;
+  if (side < kSmallestCalibrationSide) return found;
   const MiddleOfImages middle(images, side);
   const auto bright = bright_images(middle.mean_intensities());
   found.bright_images = static_cast<Index>(bright.size());
@@ -218,9 +218,10 @@ LedGeometry find_led_geometry(const ImageStack& images, const Optics& setup,
   const CircleScore score(middle, bright, leds, setup);
   found.setup_score = score(setup);
   const Optics coarse = coarse_geometry(score, setup);
+  const double offset = kOffsetStep * setup.led_distance_mm;
   const GeometryChange best =
       climb([&](const GeometryChange& change) { return score(changed(coarse, change)); },
-            GeometryChange::Zero(), GeometryChange(3, 0.06, 0.6, 0.6), kSimplexSteps);
+            GeometryChange::Zero(), GeometryChange(3, 0.06, offset, offset), kSimplexSteps);
   found.optics = changed(coarse, best);
   found.score = score(found.optics);
   found.numerical_aperture = seen_aperture(score, setup, found);

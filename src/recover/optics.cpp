@@ -111,18 +111,6 @@ int smallest_upsampling(Index low_size, Index shift) {
   return upsampling;
 }
 
-int enough_upsampling(const Optics& optics, Index low_rows, Index low_cols,
-                      const std::vector<Illumination>& lights) {
-  int enough = 1;
-  for (const Illumination& light : lights) {
-    const Index down = window_shift(optics, low_rows, light.ky);
-    const Index right = window_shift(optics, low_cols, light.kx);
-    enough = std::max(
-        {enough, smallest_upsampling(low_rows, down), smallest_upsampling(low_cols, right)});
-  }
-  return enough;
-}
-
 bool inside(const Pupil& pupil, Index row, Index col) {
   return row >= 0 && row < pupil.rows() && col >= 0 && col < pupil.cols() && pupil(row, col) != 0.0;
 }
@@ -176,6 +164,18 @@ std::vector<Illumination> illuminations(const Optics& optics, const std::vector<
   std::vector<Illumination> lights;
   for (const GridPoint& led : leds) lights.push_back(illumination(optics, led));
   return lights;
+}
+
+int enough_upsampling(const Optics& optics, Index low_rows, Index low_cols,
+                      const std::vector<Illumination>& lights) {
+  int enough = 1;
+  for (const Illumination& light : lights) {
+    const Index down = window_shift(optics, low_rows, light.ky);
+    const Index right = window_shift(optics, low_cols, light.kx);
+    enough = std::max(
+        {enough, smallest_upsampling(low_rows, down), smallest_upsampling(low_cols, right)});
+  }
+  return enough;
 }
 
 std::vector<Window> spectrum_windows(const Optics& optics, Index low_rows, Index low_cols,

@@ -37,6 +37,7 @@ constexpr double kDynamicsInit = 0.1;  // |U_0|_F
 constexpr int kStartOuter = 20;        // image steps from a start, bright images alone
 constexpr int kAllOuter = 20;          // image steps when dark images join
 constexpr int kRoundOuter = 5;         // image steps per round with the pupil
+constexpr double kSettledGain = 0.03;  // change of the dark gain that ends the rounds
 constexpr int kBrightRounds = 2;       // of pupil and image with bright images alone
 constexpr double kUnequal = 0.07;      // spread of bright means that speaks of unequal LEDs
 constexpr double kRoundedShare = 0.8;  // of the residual: LEDs stand on samples
@@ -86,6 +87,7 @@ struct ImagingState {
   bool exact = false;  // positions of LEDs
   RowMatrix<std::complex<double>> pupil;
   double dark_gain = 1;
+  double gain_change = 0;                      // of its logarithm, in the last round
   Vector<float> gains;                         // of amplitudes, one per image
   Vector<float> backgrounds;                   // of intensities, with the offset
   double noise_slope = 0, noise_constant = 0;  // as ImageNoise has them
@@ -96,7 +98,8 @@ template <typename Archive>
 void fields(Archive& archive, ImagingState& s) {
   archive(s.fingerprint, s.recorder, s.part, s.has_gradient, s.gradient, s.lifted, s.best);
   archive(s.best_objective, s.candidates, s.winner, s.round, s.has_pupil, s.pupil, s.dark_gain);
-  archive(s.exact, s.gains, s.backgrounds, s.noise_slope, s.noise_constant, s.offset);
+  archive(s.exact, s.gain_change, s.gains, s.backgrounds, s.noise_slope, s.noise_constant,
+          s.offset);
 }
 
 std::string option_bytes(PtychographyOptions options, const PtychographyImages& images,
@@ -105,9 +108,9 @@ std::string option_bytes(PtychographyOptions options, const PtychographyImages& 
   std::string dark_images;
   for (const bool is_dark : images.dark) dark_images += is_dark ? '1' : '0';
   Vector<float> weights = images.weights;
-  archive(options.refine_pupil, options.pupil_rounds, options.dark_gain, options.background,
-          options.led_gains, options.dynamics, options.columns, options.dynamics_steps,
-          options.seed, options.noise, dark_images, weights);
+  archive(options.refine_pupil, options.pupil_rounds, options.gain_rounds, options.dark_gain,
+          options.background, options.led_gains, options.dynamics, options.columns,
+          options.dynamics_steps, options.seed, options.noise, dark_images, weights);
   archive(start.pupil, start.exact, start.dark_gain, start.curvature);
   return archive.take();
 }
@@ -425,7 +428,8 @@ class Imaging {
   void refine_pupil() {
     const bool pupil = options_.refine_pupil != PupilRefinement::kOff;
     const int rounds = pupil || wants_gain() ? options_.pupil_rounds : 0;
-    if (state_.round >= rounds) {
+    const int most = state_.gain_change > kSettledGain ? rounds + options_.gain_rounds : rounds;
+    if (state_.round >= most) {
       state_.part = options_.led_gains ? Part::kGains : Part::kShrink;
       return;
     }
@@ -458,6 +462,7 @@ class Imaging {
     if (!(exposure > 0)) return;
     const auto change = static_cast<float>(std::sqrt(exposure) / state_.dark_gain);
     state_.dark_gain = std::sqrt(exposure);
+    state_.gain_change = std::abs(std::log(static_cast<double>(change)));
     for (const Index l : images_that_are(dark_, true)) state_.gains(l) *= change;
   }
 
@@ -615,6 +620,7 @@ PtychographyImages on_device(PtychographyImages images, Index columns) {
 void PtychographyOptions::validate() const {
   require(device == "cpu" || device == "cuda", "device is '", device, "', cpu or cuda expected");
   require(pupil_rounds >= 0, "pupil_rounds = ", pupil_rounds, ", 0 or more expected");
+  require(gain_rounds >= 0, "gain_rounds = ", gain_rounds, ", 0 or more expected");
   require(columns >= 1, "columns = ", columns, ", at least 1 expected");
   require(dynamics_steps >= 1, "dynamics_steps = ", dynamics_steps, ", at least 1 expected");
 }

@@ -2,6 +2,7 @@
 // Which images and pixels of a data set are used.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/median.hpp"
 #include "core/require.hpp"
@@ -105,9 +106,10 @@ void drop_empty(PtychographyData& data, bool drop_bad) {
     if (data.amplitudes.segment(i * pixels, pixels).maxCoeff() == 0) empty.push_back(i);
   if (empty.empty()) return;
   const std::string text = counted("image", numbers_of(data, empty), "is all zero", "are all zero");
-  require(drop_bad, text, "; the option drop-bad leaves such images out");
-  data.warnings.push_back(text + ": left out");
-  drop(data, empty, "no light");
+  require(empty.size() < data.used.size(), "all images are zero");
+  data.warnings.push_back(
+      text + (drop_bad ? ": left out" : "; the option drop-bad leaves such images out"));
+  if (drop_bad) drop(data, empty, "no light");
 }
 
 Vector<float>& weights_of(PtychographyData& data) {
@@ -131,12 +133,24 @@ void mask_bad_pixels(PtychographyData& data) {
                                   " hot or dead in all images: not used"));
 }
 
-// The largest value of all is the camera's limit where it is more frequent than values near it.
+// The largest value of all is the camera's limit where it is more frequent than those near it: the
+// next smaller one, as few counts have large gaps, and all within 2 %.
 void mask_saturated(PtychographyData& data) {
-  const float full = data.amplitudes.maxCoeff();
-  const auto near = static_cast<float>(std::sqrt(kNearFull)) * full;
-  const Index at_limit = (data.amplitudes.array() == full).count();
-  const Index below = (data.amplitudes.array() >= near && data.amplitudes.array() < full).count();
+  const auto used = [&](Index i) { return data.weights.size() == 0 || data.weights(i) > 0; };
+  float full = 0, next = 0;
+  for (Index i = 0; i < data.amplitudes.size(); ++i) {
+    const float a = used(i) ? data.amplitudes(i) : 0;
+    if (a > full) next = std::exchange(full, a);
+    if (a < full && a > next) next = a;
+  }
+  const float share = static_cast<float>(std::sqrt(kNearFull)) * full;
+  const float near = next > 0 ? std::min(next, share) : share;
+  Index at_limit = 0, below = 0;
+  for (Index i = 0; i < data.amplitudes.size(); ++i) {
+    if (!used(i)) continue;
+    at_limit += data.amplitudes(i) == full;
+    below += data.amplitudes(i) >= near && data.amplitudes(i) < full;
+  }
   if (at_limit < kFewestSaturated || at_limit <= below) return;
   data.saturated = at_limit;
   Vector<float>& weights = weights_of(data);

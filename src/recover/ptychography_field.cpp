@@ -11,10 +11,12 @@
 #include "core/hash.hpp"
 #include "core/require.hpp"
 #include "core/save_clock.hpp"
+#include "recover/bad_pixels.hpp"
 #include "recover/ptychography_numbered.hpp"
 #include "recover/solver/state_archive.hpp"
 #include "recover/wave_phase.hpp"
 #include "udv/core/parallel.hpp"
+#include "udv/recover/led_geometry.hpp"
 
 namespace udv {
 
@@ -50,13 +52,15 @@ void fields(Archive& archive, FieldState& s) {
   archive(s.fingerprint, s.seconds, s.tiles);
 }
 
+// Masked pixels say nothing; what is there instead is what their neighbours show.
 void apply_mask(const PtychographyField& field, const Tile& tile, PtychographyData& data) {
   if (field.mask.empty()) return;
   const Index pixels = tile.rows * tile.cols;
+  const std::vector<Index> masked = field.masked(tile);
   data.weights = Vector<float>::Ones(data.amplitudes.size());
-  for (Index i = 0; i < data.weights.size(); ++i) {
-    const Index row = tile.row + i % pixels / tile.cols, col = tile.col + i % tile.cols;
-    if (field.mask[static_cast<size_t>(row * field.images.cols + col)]) data.weights(i) = 0;
+  for (Index first = 0; first < data.weights.size(); first += pixels) {
+    for (const Index i : masked) data.weights(first + i) = 0;
+    fill_from_neighbours(data.amplitudes.data() + first, tile.rows, tile.cols, masked);
   }
 }
 
@@ -118,6 +122,15 @@ double squared_data(const PtychographyImages& images) {
   return images.amplitudes.cwiseAbs2().cast<double>().dot(images.weights.cast<double>());
 }
 
+// As many held out as the others of this tile cover.
+PtychographySplit split_as_possible(const PtychographyData& data, Index count, std::uint64_t seed) {
+  for (; count > 0; --count) try {
+      return split_images(data, count, seed);
+    } catch (const InvalidArgument&) {
+    }
+  return split_images(data);
+}
+
 std::vector<Index> numbers_of(const PtychographyField& field) {
   std::vector<Index> numbers = field.numbers;
   if (numbers.empty()) {
@@ -144,6 +157,8 @@ class FieldSolver {
     for (Index t = 0; t < count(); ++t) rings = std::max(rings, found_.grid.ring(t) + 1);
     for (Index ring = 0; ring < rings && !stopped(); ++ring) run_ring(ring);
     if (stopped() && hooks_.save) save();
+    const std::string& reason = found_.tiles.front().failed;
+    require(stopped() || reason.empty() || found_.done() > 0, reason);
     join();
     found_.verdict = verdict_;
     found_.seconds = seconds();
@@ -168,8 +183,9 @@ class FieldSolver {
     archive(optics.led_distance_mm, optics.slide_thickness_mm, optics.slide_index);
     archive(optics.rotation_degrees, optics.x_offset_mm, optics.y_offset_mm, optics.defocus_m);
     archive(optics.upsampling, optics.mirrored, optics.swapped, numbers, rows, cols);
-    archive(options.image.refine_pupil, options.image.pupil_rounds, options.image.dark_gain);
-    archive(options.image.background, options.image.led_gains, options.image.dynamics);
+    archive(options.image.refine_pupil, options.image.pupil_rounds, options.image.gain_rounds);
+    archive(options.image.dark_gain, options.image.background, options.image.led_gains);
+    archive(options.image.dynamics);
     archive(options.image.noise, options.image.columns, options.image.dynamics_steps);
     archive(options.image.seed, options.tiles.side, options.tiles.overlap, options.held_out);
     bool drop_bad = field_.drop_bad;
@@ -194,7 +210,7 @@ class FieldSolver {
 
   void save() {
     FieldState state{fingerprint_, seconds(), found_.tiles};
-    clock_.save(bytes_of_state(kStateKind, state));
+    clock_.save([&] { return bytes_of_state(kStateKind, state); });
   }
 
   // Tiles of a ring need only what is further in.
@@ -209,7 +225,7 @@ class FieldSolver {
       for (Index i = begin; i < end; ++i) {
         TileRecovery recovered = recover_tile(todo[static_cast<size_t>(i)]);
         const std::lock_guard lock(mutex_);
-        if (!recovered.done) continue;
+        if (!recovered.done && recovered.failed.empty()) continue;
         tile(todo[static_cast<size_t>(i)]) = std::move(recovered);
         if (!stopped() && clock_.due_at_point()) save();
       }
@@ -231,16 +247,20 @@ class FieldSolver {
     try {
       return recover_checked(t);
     } catch (const InvalidArgument& error) {
-      const Tile& at = found_.grid.tiles[static_cast<size_t>(t)];
-      throw InvalidArgument(message("tile of ", at.rows, " x ", at.cols, " pixels at (", at.row,
-                                    ", ", at.col, "): ", error.what()));
+      TileRecovery nothing;
+      nothing.tile = found_.grid.tiles[static_cast<size_t>(t)];
+      nothing.failed =
+          message("tile of ", nothing.tile.rows, " x ", nothing.tile.cols, " pixels at (",
+                  nothing.tile.row, ", ", nothing.tile.col, "): ", error.what());
+      return nothing;
     }
   }
 
   TileRecovery recover_checked(Index t) {
     PtychographyData data = data_of(field_, found_.grid.tiles[static_cast<size_t>(t)]);
     soften_edges(data);
-    const Index parent = found_.grid.parent(t);
+    Index parent = found_.grid.parent(t);
+    while (parent >= 0 && !tile(parent).done) parent = found_.grid.parent(parent);
     PtychographyStart clear;
     clear.curvature = wave_curvature(data.optics);
     if (parent < 0) return recover_from(t, data, clear, true);
@@ -264,7 +284,7 @@ class FieldSolver {
     options.dynamics = options.dynamics && t == found_.grid.middle();
     Hooks hooks;
     hooks.observer = [this](const IterationRecord& record) { return observe(record); };
-    const PtychographySplit split = split_images(data, options_.held_out, options.seed);
+    const PtychographySplit split = split_as_possible(data, options_.held_out, options.seed);
     PtychographyResult found = recover_image(split.used, options, hooks, start);
     TileRecovery recovered;
     recovered.tile = found_.grid.tiles[static_cast<size_t>(t)];
@@ -336,6 +356,19 @@ class FieldSolver {
   Clock::time_point started_ = Clock::now();
 };
 
+// The square in the middle that calibrate() looks at, or all where the field is small.
+ImageStack calibration_part(const PtychographyField& field) {
+  const Index rows = std::min(field.images.rows, kCalibrationSide);
+  const Index cols = std::min(field.images.cols, kCalibrationSide);
+  const Tile tile{(field.images.rows - rows) / 2, (field.images.cols - cols) / 2, rows, cols};
+  ImageStack part = field.part(tile);
+  const std::vector<Index> masked = field.masked(tile);
+  if (masked.empty()) return part;
+  for (Index l = 0; l < part.images; ++l)
+    fill_from_neighbours(part.values.data() + l * rows * cols, rows, cols, masked);
+  return part;
+}
+
 double root_share(const std::vector<TileRecovery>& tiles, double TileRecovery::*part,
                   double TileRecovery::*whole) {
   double square = 0, norm = 0;
@@ -361,11 +394,44 @@ ImageStack PtychographyField::part(const Tile& tile) const {
   return cut;
 }
 
+std::vector<Index> PtychographyField::masked(const Tile& tile) const {
+  std::vector<Index> found;
+  if (mask.empty()) return found;
+  for (Index i = 0; i < tile.rows * tile.cols; ++i) {
+    const Index row = tile.row + i / tile.cols, col = tile.col + i % tile.cols;
+    if (mask[static_cast<size_t>(row * images.cols + col)]) found.push_back(i);
+  }
+  return found;
+}
+
 ImageStack PtychographyField::image(Index place) const {
   if (stored) return stored->image(place);
   const Index pixels = images.rows * images.cols;
   const auto first = images.values.begin() + place * pixels;
   return {1, images.rows, images.cols, images.kind, {first, first + pixels}};
+}
+
+void calibrate_field(PtychographyField& field, Calibration mode,
+                     const std::function<bool()>& stopped) {
+  constexpr int kLargest = 64;
+  try {
+    // Room for any geometry, until one is chosen.
+    if (field.smallest_upsampling) field.optics.upsampling = kLargest;
+    if (mode != Calibration::kOff) {
+      CalibratedOptics calibrated = calibrate(calibration_part(field), field.optics, field.leds,
+                                              mode, {field.pupil, stopped});
+      field.optics = calibrated.optics;
+      field.warnings.insert(field.warnings.end(), calibrated.warnings.begin(),
+                            calibrated.warnings.end());
+    }
+    if (!field.smallest_upsampling) return;
+    const int enough = enough_upsampling(field.optics, field.images.rows, field.images.cols,
+                                         illuminations(field.optics, field.leds));
+    field.optics.upsampling = std::min(enough, kLargest);
+  } catch (const InvalidArgument& error) {
+    if (field.source.empty()) throw;
+    throw IoError(message(field.source, ": ", error.what()));
+  }
 }
 
 Optics optics_at(Optics optics, double x_m, double y_m) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <optional>
 
 #include "core/require.hpp"
 #include "recover/ptychography_numbered.hpp"
@@ -8,13 +10,11 @@
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
 #include "udv/io/variables.hpp"
-#include "udv/recover/led_geometry.hpp"
 #include "udv/recover/ptychography_field.hpp"
 
 namespace udv {
 namespace {
 
-using detail::DataSetup;
 using detail::ImageAxis;
 using detail::PtychographySetup;
 using detail::Region;
@@ -46,23 +46,42 @@ std::string variable_words(const io::VariableFile& file, const std::string& name
 
 // Files whose one array has no name: pages, pictures, .npy.
 bool is_stack(const std::filesystem::path& path) {
-  const std::string extension = path.extension().string();
+  std::string extension = path.extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return std::filesystem::is_directory(path) || extension == ".tif" || extension == ".tiff" ||
          extension == ".npy";
 }
 
-FileImages describe_images(const io::VariableFile& file, const DataSetup& setup) {
+// How many LEDs the setup names one by one; a spiral goes on for ever.
+std::optional<Index> named_leds(const detail::LedSetup& leds) {
+  if (leds.order == detail::LedOrder::kSpiral) return std::nullopt;
+  if (leds.order == detail::LedOrder::kList) return static_cast<Index>(leds.list.size());
+  return leds.rows * leds.cols;
+}
+
+// Of an array of three axes. Where the setup does not say, the axis that is as long as the setup
+// has LEDs, or the one that leaves square images; the usual one where neither or both do.
+bool images_are_last(const std::vector<Index>& shape, const PtychographySetup& setup,
+                     bool usually_last) {
+  if (setup.data.image_axis != ImageAxis::kUsual) return setup.data.image_axis == ImageAxis::kLast;
+  const auto leds = named_leds(setup.leds);
+  if (leds && (shape[0] == *leds) != (shape[2] == *leds)) return shape[2] == *leds;
+  const bool square_first = shape[1] == shape[2], square_last = shape[0] == shape[1];
+  return square_first == square_last ? usually_last : square_last;
+}
+
+FileImages describe_images(const io::VariableFile& file, const PtychographySetup& setup) {
+  const std::string& name = setup.data.variable;
   FileImages found;
-  found.what = variable_words(file, setup.variable);
+  found.what = variable_words(file, name);
   for (const io::Variable& variable : file.variables())
-    if (variable.name == setup.variable && variable.is_numeric) found.shape = variable.shape;
-  if (found.shape.empty()) file.read(setup.variable);  // says what there is instead
+    if (variable.name == name && variable.is_numeric) found.shape = variable.shape;
+  if (found.shape.empty()) file.read(name);  // says what there is instead
   const auto& shape = found.shape;
   require<IoError>(shape.size() == 3 && std::find(shape.begin(), shape.end(), 0) == shape.end(),
                    found.what, " has shape ", io::shape_text(shape),
                    ", a stack of images with three axes expected, none of them empty");
-  found.images_last = setup.image_axis == ImageAxis::kLast ||
-                      (setup.image_axis == ImageAxis::kUsual && !is_stack(file.path()));
+  found.images_last = images_are_last(shape, setup, !is_stack(file.path()));
   found.images = found.images_last ? shape[2] : shape[0];
   require<IoError>(found.images > 1, found.what, " has shape ", io::shape_text(shape),
                    ": 1 image found, one for each of several LEDs expected");
@@ -71,15 +90,15 @@ FileImages describe_images(const io::VariableFile& file, const DataSetup& setup)
   return found;
 }
 
-// Nothing says how many images there are, and counted along another axis they would be square.
+// Counted along the other axis images would be square, and no number of LEDs says otherwise.
 void check_axes(const FileImages& file, const detail::LedSetup& leds) {
-  const bool counted = leds.order != detail::LedOrder::kSpiral || leds.count;
+  const bool told = named_leds(leds) == file.images || leds.count == file.images;
   const Index kept = file.images_last ? file.cols : file.rows;
-  require<IoError>(counted || file.rows == file.cols || file.images != kept, file.what,
-                   " has shape ", io::shape_text(file.shape), ": ", file.images, " images of ",
-                   file.rows, " x ", file.cols, " found, square ones expected: [data] ",
-                   "image_axis = \"", file.images_last ? "first" : "last",
-                   "\", or a count in [leds] where they are not square");
+  require<IoError>(told || file.rows == file.cols || file.images != kept, file.what, " has shape ",
+                   io::shape_text(file.shape), ": ", file.images, " images of ", file.rows, " x ",
+                   file.cols, " found, square ones expected: [data] image_axis = \"",
+                   file.images_last ? "first" : "last", "\", or [leds] count = ", file.images,
+                   " where they are not square");
 }
 
 // 0 where all colours are: neither a smaller depth nor a mean of colours may round to it.
@@ -197,13 +216,6 @@ void cut_images(const io::VariableFile& file, const std::string& variable, const
   field.stored = store;
 }
 
-// The square in the middle that calibrate() looks at, or all where the field is small.
-ImageStack calibration_part(const PtychographyField& field) {
-  const Index rows = std::min(field.images.rows, kCalibrationSide);
-  const Index cols = std::min(field.images.cols, kCalibrationSide);
-  return field.part({(field.images.rows - rows) / 2, (field.images.cols - cols) / 2, rows, cols});
-}
-
 // Empty where the setup names no pupil, or the one it names is all zero. One of whole images is
 // sampled anew for a part of them: the frequencies are the same, their number is not.
 RowMatrix<std::complex<double>> read_pupil(const io::VariableFile& file, const std::string& name,
@@ -223,16 +235,16 @@ RowMatrix<std::complex<double>> read_pupil(const io::VariableFile& file, const s
   return resampled_pupil(given, region.rows, region.cols);
 }
 
-// The smallest one that holds all windows.
-int smallest_upsampling(Optics optics, const Region& region, const std::vector<GridPoint>& leds) {
-  constexpr int kLargest = 64;
-  const auto lights = illuminations(optics, leds);
-  for (optics.upsampling = 1; optics.upsampling < kLargest; ++optics.upsampling) try {
-      spectrum_windows(optics, region.rows, region.cols, lights);
-      return optics.upsampling;
-    } catch (const InvalidArgument&) {
-    }
-  return kLargest;
+// A pupil that cannot be is a mistake in the setup, not in the images.
+void check_pupil(const std::filesystem::path& setup_path, const Optics& optics,
+                 const Region& region) {
+  try {
+    optics.validate();
+    pupil(optics, region.rows, region.cols);
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(setup_path.string(),
+                          ": [optics] na, wavelength_nm and the pixel size: ", error.what()));
+  }
 }
 
 }  // namespace
@@ -244,10 +256,11 @@ PtychographyField read_ptychography_field(const std::filesystem::path& data_path
   const io::VariableFile file(data_path);
   Optics optics = detail::resolve_optics(
       setup, [&](const std::string& name) { return read_number(file, name); });
-  const FileImages images = describe_images(file, setup.data);
+  const FileImages images = describe_images(file, setup);
   check_axes(images, setup.leds);
   const auto places = detail::led_places(setup.leds, optics, images.images);
   const Region region = detail::image_region(setup.data, images.rows, images.cols);
+  check_pupil(setup_path, optics, region);
   PtychographyField field;
   field.drop_bad = reading.drop_bad;
   field.source = images.what;
@@ -257,25 +270,17 @@ PtychographyField read_ptychography_field(const std::filesystem::path& data_path
   field.mask = read_mask(reading.mask, images, region);
   field.images.kind = setup.data.kind;
   cut_images(file, setup.data.variable, images, region, reading.most_in_memory, field);
-  try {
-    const bool smallest = setup.upsampling == 0;
-    if (smallest) optics.upsampling = smallest_upsampling(optics, region, field.leds);
-    CalibratedOptics calibrated =
-        calibrate(calibration_part(field), optics, field.leds, reading.calibration, reading.seed);
-    if (smallest)
-      calibrated.optics.upsampling = smallest_upsampling(calibrated.optics, region, field.leds);
-    field.optics = calibrated.optics;
-    field.warnings = calibrated.warnings;
-  } catch (const InvalidArgument& error) {
-    throw IoError(message(images.what, ": ", error.what()));
-  }
+  field.optics = optics;
+  field.smallest_upsampling = setup.upsampling == 0;
+  if (setup.upsampling > 0) field.optics.upsampling = setup.upsampling;
+  calibrate_field(field, reading.calibration, reading.stopped);
   return field;
 }
 
 PtychographyData read_ptychography(const std::filesystem::path& data_path,
                                    const std::filesystem::path& setup_path, bool drop_bad,
-                                   Calibration calibration, std::uint64_t seed) {
-  return data_of(read_ptychography_field(data_path, setup_path, {drop_bad, calibration, seed, {}}));
+                                   Calibration calibration) {
+  return data_of(read_ptychography_field(data_path, setup_path, {drop_bad, calibration, {}}));
 }
 
 }  // namespace udv

@@ -264,6 +264,22 @@ TEST(Phase, RecoversAnImageFromOnePattern) {
   EXPECT_EQ(cli.text("half/x.npy"), cli.text("out/x.npy"));
 }
 
+TEST(Phase, APatternWithFrequency0InTheMiddleIsRefused) {
+  const Cli cli;
+  Pattern made;
+  RowMatrix<double> shifted(32, 32);
+  for (Index u = 0; u < 32; ++u)
+    for (Index v = 0; v < 32; ++v) shifted((u + 16) % 32, (v + 16) % 32) = made.intensities(u, v);
+  made.intensities = shifted;
+  made.write(cli);
+  const Outcome outcome = cli.run("phase --fourier F.npy --nonnegative --out no");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.err,
+            "udv: F.npy: the largest value stands in the middle, at (16, 16), expected at (0, 0), "
+            "where fft2 has frequency 0: use ifftshift\n");
+  EXPECT_FALSE(cli.exists("no"));
+}
+
 TEST(Phase, NamesWhatIsWrongWithAPatternOrASupport) {
   const Cli cli;
   Pattern made;

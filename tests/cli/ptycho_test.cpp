@@ -169,13 +169,12 @@ TEST(Ptycho, LeavesOutEmptyImagesUnlessToldToKeepThem) {
   Lab lab;
   for (size_t i = 0; i < kLow * kLow; ++i) lab.values[i * kImages + 4] = 0;
   write_mat(lab.cli.path("data.mat"), lab.values);
-  const Outcome refused = lab.run("--drop-bad off");
-  EXPECT_EQ(refused.code, 3);
-  EXPECT_EQ(refused.err,
-            "udv: data.mat: variable 'images': image 5 is all zero; the option drop-bad leaves "
-            "such images out\n");
-  EXPECT_FALSE(lab.cli.exists("out"));
-  const Outcome dropped = lab.run("--drop-bad --candidates flat");
+  const Outcome kept = lab.run("--drop-bad off --candidates flat");
+  EXPECT_NE(kept.err.find("image 5 is all zero; the option drop-bad leaves such images out\n"),
+            std::string::npos)
+      << kept;
+  EXPECT_EQ(lab.cli.run_json()["leds"].size(), 25u);
+  const Outcome dropped = lab.run("--drop-bad --candidates flat --force");
   EXPECT_EQ(dropped.code, 0);
   EXPECT_EQ(lab.cli.run_json()["leds"].size(), 24u);
 }
@@ -184,7 +183,7 @@ TEST(Ptycho, ReportsLedsThatContradictTheModel) {
   Lab lab;
   for (size_t i = 0; i < kLow * kLow; ++i) lab.values[i * kImages + 2] *= 0.2;
   write_mat(lab.cli.path("data.mat"), lab.values);
-  const Outcome told = lab.run("--candidates flat --drop-bad off");
+  const Outcome told = lab.run("--candidates flat --drop-bad off --calibrate off");
   EXPECT_EQ(told.err,
             "udv: warning: LED 3 contradicts the model (far too dark or too bright for the "
             "place); the option drop-bad leaves such images out\n");
@@ -193,6 +192,18 @@ TEST(Ptycho, ReportsLedsThatContradictTheModel) {
   EXPECT_EQ(lab.cli.run_json()["leds"].size(), 24u);
   EXPECT_EQ(lab.cli.run_json()["left_out_leds"], Json{3});
   EXPECT_EQ(lab.cli.run_json()["left_out_reasons"], Json{"contradicts the model"});
+}
+
+// The sentence that the page begins with.
+TEST(Ptycho, ImagesThatAreNoneAreExplainedPoorly) {
+  Lab lab;
+  for (size_t i = 0; i < lab.values.size(); ++i)
+    lab.values[i] = i * 2654435761u % 1009 < 30 ? 100 + double(i % 7) : 0.1;
+  write_mat(lab.cli.path("data.mat"), lab.values);
+  const Outcome outcome = lab.run("--candidates flat --drop-bad off");
+  EXPECT_NE(outcome.err.find("the images do not fit the model"), std::string::npos) << outcome;
+  EXPECT_TRUE(std::string(lab.cli.run_json()["verdict"]).starts_with("explains the data poorly"))
+      << lab.cli.run_json()["verdict"];
 }
 
 TEST(Ptycho, SaysWhichLedLeavesTheSpectrum) {
@@ -218,6 +229,9 @@ std::string refusal(const Lab& lab, const std::string& line, const std::string& 
 
 TEST(Ptycho, SetupsThatCannotBeAreRefused) {
   const Lab lab;
+  EXPECT_NE(refusal(lab, "wavelength_nm = 532", "wavelength_nm = 5.32")
+                .find("udv: setup.toml: [optics] na, wavelength_nm and the pixel size: NA 0.1, "),
+            std::string::npos);
   EXPECT_EQ(refusal(lab, "sample_pixel_um = 1.8", "sample_pixel_um = 1e6"),
             "udv: setup.toml:4: [optics] sample_pixel_um: 1e+06 found, micrometres from 0.0001 to "
             "1000 expected\n");
@@ -288,15 +302,16 @@ TEST(Ptycho, GuessesASetupFromTheNamesOfCxiFiles) {
             std::string::npos);
 }
 
-TEST(Ptycho, GuessesASetupFromOmeXml) {
-  const Cli cli;
-  TIFF* const file = TIFFOpen(cli.path("stack.ome.tif").c_str(), "w");
+// 9 images of 8 x 8 pixels with a note.
+void write_ome_tiff(const std::filesystem::path& path, const std::string& pixel_size) {
+  TIFF* const file = TIFFOpen(path.c_str(), "w");
   const std::vector<std::uint16_t> line(8, 5);
   for (int page = 0; page < 9; ++page) {
     if (page == 0)
       TIFFSetField(file, TIFFTAG_IMAGEDESCRIPTION,
-                   "<OME><Objective LensNA=\"0.1\"/><Pixels PhysicalSizeX=\"1845\" "
-                   "PhysicalSizeXUnit=\"nm\"><Channel EmissionWavelength=\"532\"/></Pixels></OME>");
+                   ("<OME><Objective LensNA=\"0.1\"/><Pixels " + pixel_size +
+                    "><Channel EmissionWavelength=\"532\"/></Pixels></OME>")
+                       .c_str());
     TIFFSetField(file, TIFFTAG_IMAGEWIDTH, 8);
     TIFFSetField(file, TIFFTAG_IMAGELENGTH, 8);
     TIFFSetField(file, TIFFTAG_BITSPERSAMPLE, 16);
@@ -307,6 +322,11 @@ TEST(Ptycho, GuessesASetupFromOmeXml) {
     TIFFWriteDirectory(file);
   }
   TIFFClose(file);
+}
+
+TEST(Ptycho, GuessesASetupFromOmeXml) {
+  const Cli cli;
+  write_ome_tiff(cli.path("stack.ome.tif"), "PhysicalSizeX=\"1845\" PhysicalSizeXUnit=\"nm\"");
   const Outcome outcome = cli.run("ptycho stack.ome.tif --guess --setup setup.toml");
   EXPECT_EQ(outcome.code, 0) << outcome;
   const std::string setup = cli.text("setup.toml");
@@ -314,6 +334,26 @@ TEST(Ptycho, GuessesASetupFromOmeXml) {
   EXPECT_NE(setup.find("na = 0.1  "), std::string::npos) << setup;
   EXPECT_NE(setup.find("sample_pixel_um = 1.845  "), std::string::npos) << setup;
   EXPECT_NE(setup.find("rows = 3\ncols = 3"), std::string::npos) << setup;
+  // In capitals, in a folder, beside a hidden copy, in millimetres.
+  std::filesystem::create_directory(cli.path("cells"));
+  cli.write("cells/._a.TIF", "no picture");
+  write_ome_tiff(cli.path("cells/a.TIF"), "PhysicalSizeX=\"0.0023\" PhysicalSizeXUnit=\"mm\"");
+  const Outcome folder = cli.run("ptycho cells/a.TIF --guess --setup folder.toml");
+  EXPECT_EQ(folder.code, 0) << folder;
+  EXPECT_NE(cli.text("folder.toml").find("sample_pixel_um = 2.3  "), std::string::npos)
+      << cli.text("folder.toml");
+  EXPECT_NE(cli.text("folder.toml").find("image_axis = \"first\""), std::string::npos);
+}
+
+// Names come from the file; they must not end up as keys of the setup.
+TEST(Ptycho, GuessesNoSetupFromNamesThatAreNoNames) {
+  const Lab lab;
+  io::write_npz(lab.cli.path("data.npz"),
+                {{"images\"\nna = \"", {{kLow, kLow, kImages}, lab.values}}});
+  const Outcome outcome = lab.cli.run("ptycho data.npz --guess");
+  EXPECT_EQ(outcome.code, 3) << outcome;
+  EXPECT_NE(outcome.err.find("a name without quotes"), std::string::npos) << outcome;
+  EXPECT_FALSE(lab.cli.exists("data.toml"));
 }
 
 TEST(Ptycho, GuessesASetup) {

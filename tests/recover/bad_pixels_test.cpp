@@ -36,6 +36,26 @@ TEST(BadPixels, AreThoseFarFromTheirNeighboursInAllImages) {
   EXPECT_TRUE(bad_of(values, 7).empty()) << "too few images";
 }
 
+// A pixel in the corner of a bar is far from the median of its neighbours in every image, too.
+TEST(BadPixels, AreNotCornersOfBars) {
+  std::vector<float> values = images();
+  for (Index l = 0; l < kImages; ++l)
+    for (Index r = 4; r < 12; ++r)
+      for (Index c = 0; c < kSide; ++c)
+        if (c % 6 < 3) values[static_cast<size_t>(l * kPixels + r * kSide + c)] *= 0.05f;
+  EXPECT_TRUE(bad_of(values).empty());
+}
+
+TEST(BadPixels, AreDeadWhereDarkImagesAreZeroAllAround) {
+  std::vector<float> values = images();
+  for (Index l = 0; l < kImages; ++l) {
+    for (Index i = 0; i < kPixels; ++i)
+      if (l % 2 == 1 && i % 4 != 0) values[static_cast<size_t>(l * kPixels + i)] = 0;
+    values[static_cast<size_t>(l * kPixels + 37)] = 0;
+  }
+  EXPECT_EQ(bad_of(values), (std::vector<Index>{37}));
+}
+
 TEST(BadPixels, TakeTheMedianOfGoodNeighbours) {
   std::vector<float> image(kPixels, 1);
   image[0] = 9;

@@ -71,7 +71,9 @@ TEST(PtychographyDataInMemory, LeavesOutBadImagesWhereAsked) {
   ImageStack images = stack();
   scale_image(images, 4, 0);
   scale_image(images, 2, 0.2);
-  EXPECT_EQ(error_of([&] { ptychography_data(images, optics(), lights(), false); }),
+  const PtychographyData all = ptychography_data(images, optics(), lights(), false);
+  EXPECT_EQ(all.used.size(), 25u);
+  EXPECT_EQ(all.warnings.front(),
             "image 5 is all zero; the option drop-bad leaves such images out");
   const PtychographyData data = ptychography_data(images, optics(), lights());
   EXPECT_EQ(data.used.size(), 23u);
@@ -207,6 +209,61 @@ TEST(PtychographyFile, AMaskMasksWhereItIsNotZero) {
       "two.npz: 2 arrays found, 1 expected, the mask");
 }
 
+// What is under a mask neither counts as light nor as the limit of the camera.
+TEST(PtychographyFile, MaskedPixelsTakeWhatTheirNeighboursShow) {
+  ImageStack images = stack();
+  const double bright = *std::max_element(images.values.begin(), images.values.end());
+  RowMatrix<std::uint16_t> mask = RowMatrix<std::uint16_t>::Zero(kSize, kSize);
+  for (Index r = 10; r < 16; ++r)
+    for (Index c = 3; c < 9; ++c) {
+      mask(r, c) = 1;
+      for (Index l = 0; l < kImages; ++l)
+        images.values[size_t(l * kPixels + r * kSize + c)] = (r + c) % 2 ? 50 * bright : -1;
+    }
+  const Files files(images);
+  PtychographyReading reading;
+  reading.mask = files.folder / "mask.png";
+  io::write_png16(reading.mask, mask);
+  const auto data = data_of(read_ptychography_field(files.data, files.setup, reading));
+  EXPECT_EQ(data.saturated, 0);
+  EXPECT_EQ(data.used.size(), 25u);
+  EXPECT_LE(data.amplitudes.maxCoeff(), std::sqrt(bright) * (1 + 1e-6));
+  EXPECT_GT(data.amplitudes(12 * kSize + 6), 0.3 * std::sqrt(bright)) << "the middle of the area";
+  EXPECT_EQ(data.weights(12 * kSize + 6), 0);
+}
+
+TEST(PtychographyDataInMemory, FewCountsAreNotSaturated) {
+  ImageStack images = stack();
+  const double bright = *std::max_element(images.values.begin(), images.values.end());
+  for (double& value : images.values) value = std::round(20 * value / bright);
+  EXPECT_EQ(ptychography_data(images, optics(), lights()).saturated, 0);
+  for (double& value : images.values) value = std::min(value, 12.0);
+  EXPECT_GT(ptychography_data(images, optics(), lights()).saturated, 0);
+}
+
+TEST(PtychographyFile, ImagesAreCountedAlongTheAxisThatLeavesSquareOnes) {
+  const ImageStack images = stack();
+  const Files files(images);
+  const std::string optics_lines =
+      "[optics]\nwavelength_nm = 532\nna = 0.1\nsample_pixel_um = 1.8\nled_pitch_mm = 4\n"
+      "led_distance_mm = 90\nupsampling = 2\n[leds]\n";
+  const auto refusal = [&](const std::string& leds, const std::string& axis) {
+    const auto setup = files.folder.write(
+        "axes.toml",
+        optics_lines + leds + "[data]\nvariable = \"images\"\nkind = \"intensity\"\n" + axis);
+    return files.folder.error_of([&] { read_ptychography(files.data, setup); });
+  };
+  EXPECT_EQ(refusal("order = \"spiral\"\n", ""), "no error");
+  EXPECT_EQ(refusal("order = \"spiral\"\ncount = 9\n", ""), "no error");
+  EXPECT_EQ(refusal("order = \"raster\"\nrows = 5\ncols = 5\n", ""), "no error");
+  for (const char* const leds :
+       {"order = \"spiral\"\ncount = 9\n", "order = \"raster\"\nrows = 5\ncols = 5\n"})
+    EXPECT_NE(refusal(leds, "image_axis = \"last\"\n")
+                  .find("32 images of 25 x 32 found, square ones expected: [data] image_axis = "
+                        "\"first\", or [leds] count = 32 where they are not square"),
+              std::string::npos);
+}
+
 TEST(PtychographyDataInMemory, WithoutLightThatIsUsedIsRefused) {
   ImageStack images = stack();
   const double level = *std::max_element(images.values.begin(), images.values.end());
@@ -218,11 +275,6 @@ TEST(PtychographyDataInMemory, WithoutLightThatIsUsedIsRefused) {
 
 TEST(PtychographyFile, NamesImagesAndPixelsOfTheFile) {
   ImageStack images = stack();
-  scale_image(images, 4, 0);
-  EXPECT_EQ(Files(images).refusal(),
-            "data.npz: variable 'images': image 5 is all zero; the option drop-bad leaves such "
-            "images out");
-  images = stack();
   images.values[size_t(3 * kPixels + 9 * kSize + 10)] = -1;
   EXPECT_EQ(Files(images, "crop = 16\n").refusal(),
             "data.npz: variable 'images': image 4, pixel (9, 10) is -1, a number of at least 0 "

@@ -89,6 +89,21 @@ TEST(Field, TilesGiveTheSameBitsOnAnyNumberOfThreadsAndAfterAStop) {
             std::string::npos);
 }
 
+TEST(Field, ATileWithoutLightIsLeftOut) {
+  SmallField small;
+  ImageStack& images = small.capture.field.images;
+  const TileGrid grid = tile_grid(images.rows, images.cols, small.options.tiles);
+  const Tile& corner = grid.tiles.front();
+  for (Index l = 0; l < images.images; ++l)
+    for (Index r = corner.row; r < corner.row + corner.rows; ++r)
+      for (Index c = corner.col; c < corner.col + corner.cols; ++c)
+        images.values[static_cast<size_t>((l * images.rows + r) * images.cols + c)] = 0;
+  const FieldRecovery found = recover_field(small.capture.field, small.options);
+  EXPECT_EQ(found.verdict, Verdict::kContinue);
+  EXPECT_EQ(found.done(), static_cast<Index>(grid.tiles.size()) - 1);
+  EXPECT_NE(found.tiles.front().failed.find("all images are zero"), std::string::npos);
+}
+
 TEST(Field, ATileThatMakesNoSenseIsNamed) {
   PtychographyField field;
   field.optics = testing::low_power_optics();

@@ -31,7 +31,7 @@ struct UDV_EXPORT PtychographyJobOptions {
   bool all_candidates = true;  ///< all starts (flat, dynamics, modulus), or flat alone
   Index held_out = 0;          ///< images that are not used but predicted
   bool drop_bad = true;  ///< leave out images that are empty, on the rim or contradict the model
-  Calibration calibration = Calibration::kAuto;  ///< of LED positions, for files
+  Calibration calibration = Calibration::kAuto;  ///< of LED positions
   PhotonNoise noise = PhotonNoise::kAuto;
   /// Pixels of the side of a tile, about; 0: tiles where a side has more than 192 pixels; -1: none.
   Index tile = 0;
@@ -76,9 +76,10 @@ UDV_EXPORT PtychographyJobResult ptychography(const PtychographyInput& input,
                                               const PtychographyJobOptions& options,
                                               Session& session);
 /// The same for a field in memory, in tiles where it is large.
-UDV_EXPORT PtychographyJobResult ptychography(const PtychographyField& field,
+UDV_EXPORT PtychographyJobResult ptychography(PtychographyField field,
                                               const PtychographyJobOptions& options,
                                               Session& session);
+/// The same for images that have been checked: nothing is calibrated, nothing cut into tiles.
 UDV_EXPORT PtychographyJobResult ptychography(const PtychographyData& data,
                                               const PtychographyJobOptions& options,
                                               Session& session);

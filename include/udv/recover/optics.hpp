@@ -59,6 +59,11 @@ struct Illumination {
 UDV_EXPORT std::vector<Illumination> illuminations(const Optics& optics,
                                                    const std::vector<GridPoint>& leds);
 
+/// The smallest upsampling whose spectrum holds the windows of all lights; that of the optics does
+/// not matter.
+UDV_EXPORT int enough_upsampling(const Optics& optics, Index low_rows, Index low_cols,
+                                 const std::vector<Illumination>& lights);
+
 /// Upper left corner of the part of the centred high-resolution spectrum that one LED shows.
 /// In a centred spectrum of n samples the frequency 0 stands at n / 2 (rounded down).
 struct Window {

@@ -32,6 +32,7 @@ enum class PhotonNoise {
 struct UDV_EXPORT PtychographyOptions {
   PupilRefinement refine_pupil = PupilRefinement::kPhase;
   int pupil_rounds = 2;  ///< of pupil and image in turn
+  int gain_rounds = 10;  ///< more of them while the gain of dark images changes by 3 %
   /// One common factor on the amplitudes of all dark-field images, from the data: dark images that
   /// are too dark by the same factor contradict no picture, only their exposure.
   bool dark_gain = true;

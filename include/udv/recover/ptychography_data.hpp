@@ -52,8 +52,8 @@ struct PtychographyData {
 
 /// What is done about the places of the LEDs; see calibrate().
 enum class Calibration {
-  kAuto,  ///< the geometry that images show, where it differs and predicts images better
-  kOn,    ///< the geometry that images show
+  kAuto,  ///< the geometry that images show, where it differs and explains images better
+  kOn,    ///< the geometry that images show, where they show one
   kOff,   ///< that of the setup
 };
 
@@ -64,8 +64,7 @@ enum class Calibration {
 UDV_EXPORT PtychographyData read_ptychography(const std::filesystem::path& data_path,
                                               const std::filesystem::path& setup_path,
                                               bool drop_bad = true,
-                                              Calibration calibration = Calibration::kOff,
-                                              std::uint64_t seed = 0);
+                                              Calibration calibration = Calibration::kOff);
 
 /// The same from memory: lights[l] is the light of image l. Without a pupil of the caller's own it
 /// is that of the optics. Throws InvalidArgument naming image and pixel.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,30 +21,37 @@ struct UDV_EXPORT PtychographyField {
   std::vector<GridPoint> leds;               ///< one per image
   std::vector<Index> numbers;  ///< of the images in the data set, from 0; empty: 0, 1, 2, ...
   bool drop_bad = true;
+  bool smallest_upsampling = false;       ///< instead of that of the optics, see calibrate_field()
   RowMatrix<std::complex<double>> pupil;  ///< a known one of the size of the images; may be empty
   std::vector<bool> mask;                 ///< pixels that say nothing, row by row; empty: none
   std::vector<std::string> warnings;      ///< of who has read the images
   std::string source;                     ///< file and variable, for messages; may be empty
 
   Index measurements() const { return images.images * images.rows * images.cols; }
-  ImageStack part(const Tile& tile) const;  ///< of all images
-  ImageStack image(Index place) const;      ///< one of them
+  ImageStack part(const Tile& tile) const;            ///< of all images
+  ImageStack image(Index place) const;                ///< one of them
+  std::vector<Index> masked(const Tile& tile) const;  ///< pixels of it that say nothing, from 0
 };
 
 /// How read_ptychography_field() reads.
 struct PtychographyReading {
   bool drop_bad = true;
   Calibration calibration = Calibration::kOff;
-  std::uint64_t seed = 0;
   std::filesystem::path mask;  ///< a picture or array of pixels not to use; empty: none
   /// Images that take more bytes than this, 8 a pixel, wait on disk for their tiles.
   double most_in_memory = 512.0 * 1024 * 1024;
+  std::function<bool()> stopped = {};  ///< asked while the geometry is calibrated, see calibrate()
 };
 
 /// As read_ptychography(), not yet checked image by image and for use in tiles.
 UDV_EXPORT PtychographyField read_ptychography_field(const std::filesystem::path& data_path,
                                                      const std::filesystem::path& setup_path,
                                                      const PtychographyReading& reading = {});
+
+/// calibrate() with the middle of the field, whose optics and warnings it changes; kOff: no change
+/// but for the smallest upsampling that holds all windows, where that is wanted.
+UDV_EXPORT void calibrate_field(PtychographyField& field, Calibration mode,
+                                const std::function<bool()>& stopped = {});
 
 /// Optics as a place of the sample sees them that lies x_m to the right of and y_m below the middle
 /// of the field: the LEDs are moved the other way.
@@ -76,6 +84,7 @@ struct TileRecovery {
   double held_square = 0, held_scaled = 0, held_data = 0;  ///< the same of images held out
   Index iterations = 0;
   bool by_itself = false;  ///< not from its neighbour's pupil
+  std::string failed;      ///< why it cannot be recovered; empty: it can
   std::vector<std::string> warnings;
 };
 
@@ -97,7 +106,8 @@ struct FieldRecovery {
 
 /// Recovers a large field tile by tile, from its middle outwards. A tile has the LEDs where it sees
 /// them and starts with the pupil of a neighbour that is done. Threads share the tiles of a ring;
-/// the same bits for any number of threads. A saved state holds the tiles that are done.
+/// the same bits for any number of threads. A saved state holds the tiles that are done. A tile
+/// without light, say, is left out; where all are, throws InvalidArgument.
 UDV_EXPORT FieldRecovery recover_field(const PtychographyField& field, const FieldOptions& options,
                                        const Hooks& hooks = {});
 
