@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/machine.hpp"
 #include "core/require.hpp"
 #include "text.hpp"
 
@@ -157,9 +158,10 @@ bool equal_mirror_images(double a, double b) {
 }
 
 void require_number_of_entries(const std::string& name, std::size_t lines) {
-  constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
-  require<IoError>(lines <= kMost, name, ": about ", lines, " entries found, at most ", kMost,
-                   " expected; leave some out, or complete parts of the matrix");
+  const auto most = static_cast<std::size_t>(most_entries());
+  require<IoError>(lines <= most, name, ": about ", lines, " entries found, at most ", most,
+                   " in one process expected; leave some out, complete parts of the matrix, or "
+                   "share noisy ones among processes");
 }
 
 EntriesFile assemble(const MatrixFrame& frame, std::vector<Record> records,

@@ -24,6 +24,18 @@ void require_no_columns(const std::filesystem::path& path, const EntriesOptions&
                    ": columns for row, column, weight or std go with text, not with an array");
 }
 
+// Of a text file, or of several.
+EntriesFile read_text(const std::filesystem::path& path, std::string text,
+                      const EntriesOptions& options) {
+  // By content too: as triplets, the sizes of a renamed .mtx file would pass for an entry.
+  if (format_of(path) == ".mtx" || detail::has_matrix_market_banner(text)) {
+    EntriesFile file = detail::read_matrix_market(path.string(), text, options);
+    file.form.is_table = true;
+    return file;
+  }
+  return detail::read_text_entries(path.string(), std::move(text), options);
+}
+
 }  // namespace
 
 EntriesFile read_entries_file(const std::filesystem::path& path, const EntriesOptions& options) {
@@ -33,15 +45,13 @@ EntriesFile read_entries_file(const std::filesystem::path& path, const EntriesOp
   if (named || format == ".npy") require_no_columns(path, options);
   if (format == ".npy") return detail::read_dense(path, options);
   if (named) return detail::read_dense_variable(path, options);
-  std::string text =
-      detail::PartedText::is_pattern(path) ? detail::PartedText(path).all() : read_bytes(path);
-  // By content too: as triplets, the sizes of a renamed .mtx file would pass for an entry.
-  if (format == ".mtx" || detail::has_matrix_market_banner(text)) {
-    EntriesFile file = detail::read_matrix_market(path.string(), text, options);
-    file.form.is_table = true;
+  if (detail::PartedText::is_pattern(path)) {
+    const detail::PartedText parts(path);
+    EntriesFile file = read_text(path, parts.all(), options);
+    file.notices.insert(file.notices.begin(), parts.notice());
     return file;
   }
-  return detail::read_text_entries(path.string(), std::move(text), options);
+  return read_text(path, read_bytes(path), options);
 }
 
 Entries read_entries(const std::filesystem::path& path, const EntriesOptions& options) {

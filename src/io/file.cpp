@@ -123,8 +123,11 @@ std::string read_bytes(const fs::path& path) {
   require_readable_kind(path);
   const Stream stream = open_stream(path, "rb", path);
   std::string bytes = read_stream(path, stream.get());
-  if (detail::lower_case(path.extension().string()) != ".gz") return bytes;
-  return detail::gunzip(path.string(), bytes);
+  return detail::is_packed(path) ? detail::gunzip(path.string(), bytes) : bytes;
+}
+
+bool detail::is_packed(const fs::path& path) {
+  return lower_case(path.extension().string()) == ".gz";
 }
 
 std::string detail::read_unpacked_start(const fs::path& path, std::size_t count) {

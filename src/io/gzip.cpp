@@ -39,10 +39,13 @@ class Inflater {
     return result();
   }
 
-  // So many bytes of the first member, fewer where it is shorter.
+  // So many bytes, fewer where there are fewer.
   std::string unpack_start(std::size_t count) {
     enough_ = count;
-    unpack_member();
+    do {
+      unpack_member();
+      inflateReset(&stream_);
+    } while (taken_ < packed_.size() && used_ < enough_);
     used_ = std::min(used_, count);
     return result();
   }

@@ -11,6 +11,9 @@ namespace udv::io::detail {
 /// `name` where the bytes are no gzip data, are damaged, end early or unpack to too much.
 std::string gunzip(const std::string& name, std::string_view packed);
 
+/// Does the name end in .gz? Such files are unpacked wherever they are read.
+bool is_packed(const std::filesystem::path& path);
+
 /// The first `count` unpacked bytes, fewer where there are fewer; what follows is not looked at.
 std::string gunzip_start(const std::string& name, std::string_view packed, std::size_t count);
 

@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <functional>
 
 #include "array_layout.hpp"
 #include "core/archive.hpp"
@@ -109,7 +108,7 @@ using Work = std::function<void(const PipeEnd&)>;
 
 [[noreturn]] void run_child(const PipeEnd& out, double memory, const Work& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE})
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGSEGV, SIGABRT, SIGBUS, SIGFPE})
     std::signal(signal, SIG_DFL);
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_CPU, static_cast<double>(kMostSeconds));
@@ -168,32 +167,49 @@ void run_isolated(const std::filesystem::path& path, double memory, const Work& 
                                   : problem);
 }
 
+// `memory` besides what this process has now, `most`: of the text.
+std::string isolated_text(const std::filesystem::path& path, double memory, std::uint64_t most,
+                          const std::function<std::string()>& work) {
+  std::string text;
+  run_isolated(
+      path, memory,
+      [&](const PipeEnd& out) {
+        const std::string found = work();
+        const Kind kind = Kind::kAnswer;
+        out.write(&kind, 1);
+        out.write_text(found);
+      },
+      [&](const PipeEnd& in) { return in.read_text(text, most); });
+  return text;
+}
+
+constexpr std::uint64_t kSpareText = 1 << 24;
+
 }  // namespace
+
+std::string text_isolated(const std::filesystem::path& path,
+                          const std::function<std::string()>& work) {
+  const double size = file_bytes(path);
+  return isolated_text(path, kSpareMemory + 4 * size,
+                       4 * static_cast<std::uint64_t>(size) + kSpareText, work);
+}
 
 std::vector<Variable> list_isolated(const VariableFormat& format,
                                     const std::filesystem::path& path) {
   if (!format.isolated) return format.list(path);
   const double size = file_bytes(path);
   const auto unpacked = most_unpacked(static_cast<std::uintmax_t>(size));
+  const std::string bytes =
+      isolated_text(path, kSpareMemory + 4 * size + 4 * static_cast<double>(unpacked),
+                    64 * static_cast<std::uint64_t>(size) + kSpareText, [&] {
+                      std::vector<Variable> found = format.list(path);
+                      ArchiveWriter archive;
+                      archive(found);
+                      return archive.take();
+                    });
   std::vector<Variable> variables;
-  run_isolated(
-      path, kSpareMemory + 4 * size + 4 * static_cast<double>(unpacked),
-      [&](const PipeEnd& out) {
-        std::vector<Variable> found = format.list(path);
-        ArchiveWriter archive;
-        archive(found);
-        const Kind kind = Kind::kAnswer;
-        const std::string bytes = archive.take();
-        out.write(&kind, 1);
-        out.write_text(bytes);
-      },
-      [&](const PipeEnd& in) {
-        std::string bytes;
-        if (!in.read_text(bytes, 64 * static_cast<std::uint64_t>(size) + (1u << 24))) return false;
-        ArchiveReader archive(bytes);
-        archive(variables);
-        return true;
-      });
+  ArchiveReader archive(bytes);
+  archive(variables);
   return variables;
 }
 

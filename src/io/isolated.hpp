@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "variable_format.hpp"
 
@@ -14,5 +16,9 @@ std::vector<Variable> list_isolated(const VariableFormat& format,
                                     const std::filesystem::path& path);
 ComplexArray read_isolated(const VariableFormat& format, const std::filesystem::path& path,
                            const Variable& variable, std::optional<Slices> slices = {});
+
+/// The text that `work` makes of the file in such a child process; not much longer than the file.
+std::string text_isolated(const std::filesystem::path& path,
+                          const std::function<std::string()>& work);
 
 }  // namespace udv::io::detail

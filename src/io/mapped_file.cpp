@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "core/require.hpp"
-#include "names.hpp"
+#include "gzip.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::io::detail {
@@ -34,7 +34,7 @@ MappedFile map_plain(const std::string& name, std::string_view expected) {
 }  // namespace
 
 MappedFile map_file(const std::filesystem::path& path, std::string_view expected) {
-  if (lower_case(path.extension().string()) != ".gz") return map_plain(path.string(), expected);
+  if (!is_packed(path)) return map_plain(path.string(), expected);
   const auto text = std::make_shared<const std::string>(read_bytes(path));
   require<IoError>(!text->empty(), path.string(), ": 0 bytes found, ", expected, " expected");
   return {text, *text};

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "udv/io/npy.hpp"
 
+#include <limits>
+
 #include "array_layout.hpp"
 #include "core/require.hpp"
+#include "gzip.hpp"
 #include "npy_format.hpp"
 #include "udv/io/file.hpp"
 
@@ -32,13 +35,30 @@ std::string shape_text(const std::vector<Index>& shape) {
   return text;
 }
 
+namespace {
+
+// Of a packed file only what its header announces, and one byte more, which shows that there is
+// more.
+std::string announced_start(const std::filesystem::path& path) {
+  if (!detail::is_packed(path)) return read_bytes(path);
+  std::string start = detail::read_unpacked_start(path, detail::kLongestNpyHeader);
+  const detail::NpyFile file = detail::parse_npy_header(path.string(), start);
+  const std::optional<std::size_t> bytes = detail::announced_bytes(file);
+  const std::size_t header = start.size() - file.data.size();
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / 2;
+  if (!bytes || *bytes > kMost) return start;  // refused for that
+  return detail::read_unpacked_start(path, header + *bytes + 1);
+}
+
+}  // namespace
+
 Array read_npy(const std::filesystem::path& path) {
-  const std::string bytes = read_bytes(path);
+  const std::string bytes = announced_start(path);
   return detail::decode_npy(path.string(), detail::parse_npy_header(path.string(), bytes));
 }
 
 ComplexArray read_complex_npy(const std::filesystem::path& path) {
-  const std::string bytes = read_bytes(path);
+  const std::string bytes = announced_start(path);
   return detail::decode_complex_npy(path.string(), detail::parse_npy_header(path.string(), bytes));
 }
 

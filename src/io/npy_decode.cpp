@@ -149,6 +149,14 @@ void require_whole_npy(const std::string& name, const NpyFile& file, std::size_t
     checked_count(name, file, dtype->width(), num_bytes);
 }
 
+std::optional<std::size_t> announced_bytes(const NpyFile& file) {
+  const Dtype* const dtype = find_dtype(file.descr);
+  const std::optional<std::size_t> count = element_count(file.shape);
+  std::size_t bytes = 0;
+  if (!dtype || !count || __builtin_mul_overflow(*count, dtype->width(), &bytes)) return {};
+  return bytes;
+}
+
 Array decode_npy(const std::string& name, const NpyFile& file) {
   const Dtype& dtype = dtype_of(name, file.descr, false);
   return {file.shape, decode_values<double>(name, file, dtype)};

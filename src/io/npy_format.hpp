@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,9 @@ std::string type_name(const NpyFile& file);
 /// Throws IoError where the type is of numbers that can be read, and `num_bytes` of data are not
 /// what the shape says.
 void require_whole_npy(const std::string& name, const NpyFile& file, std::size_t num_bytes);
+
+/// Bytes of data that the shape says; nothing where the type is none that can be read.
+std::optional<std::size_t> announced_bytes(const NpyFile& file);
 
 /// The numbers as float64 in C order. Throws IoError where the type is not supported or the
 /// bytes do not match the shape.

@@ -89,22 +89,24 @@ std::string contents(const std::string& name, zip_source_t* source) {
 constexpr std::size_t kWhole = std::string::npos;
 
 /// Reads to the end of the member, or until `enough` bytes are there, instead of allocating the
-/// size the archive claims.
+/// size the archive claims. `unpacked` counts the bytes of all members: many of them that are not
+/// too large can be so together.
 std::string read_member(const std::string& name, zip_t* archive, zip_uint64_t index,
-                        std::size_t enough, std::size_t packed) {
+                        std::size_t enough, std::size_t packed, std::size_t& unpacked) {
   constexpr std::size_t kChunk = 1 << 16;
   const Member member(zip_fopen_index(archive, index, 0), &zip_fclose);
   require<IoError>(member != nullptr, name, ": ", zip_strerror(archive));
   std::string bytes;
   std::size_t used = 0;
   for (zip_int64_t count = 1; count > 0 && used < enough; used += static_cast<std::size_t>(count)) {
-    detail::require_expansion(name, packed, used);
+    detail::require_expansion(name, packed, unpacked + used);
     bytes.resize(used + kChunk);
     count = zip_fread(member.get(), &bytes[used], kChunk);
     require<IoError>(count >= 0, name,
                      ": damaged archive found: ", zip_file_strerror(member.get()));
   }
   bytes.resize(used);
+  unpacked += used;
   return bytes;
 }
 
@@ -133,7 +135,7 @@ class NpzReader {
   }
 
   std::string read(const std::string& where, zip_uint64_t index, std::size_t enough) const {
-    return read_member(where, archive_.get(), index, enough, bytes_.size());
+    return read_member(where, archive_.get(), index, enough, bytes_.size(), unpacked_);
   }
 
  private:
@@ -144,6 +146,7 @@ class NpzReader {
 
   std::string name_;
   std::string bytes_;
+  mutable std::size_t unpacked_ = 0;  // bytes of the members that were read so far
   Source source_;
   Archive archive_;
 };

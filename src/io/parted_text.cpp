@@ -90,13 +90,15 @@ bool PartedText::is_pattern(const fs::path& path) {
 PartedText::PartedText(const fs::path& path) : name_(path.string()) {
   if (is_pattern(path)) {
     std::int64_t next = -1;
-    for (const auto& [number, file] : numbered_parts(path)) {
+    const auto parts = numbered_parts(path);
+    for (const auto& [number, file] : parts) {
       require<IoError>(next < 0 ? number <= 1 : number == next, name_, ": part ",
                        next < 0 ? 0 : next, " is missing, ", file.filename().string(), " found");
       next = number + 1;
       parts_.push_back(file);
     }
     require<IoError>(!parts_.empty(), name_, ": no part found, at least one expected");
+    notice_ = message(name_, ": parts ", parts.begin()->first, " to ", next - 1, " are there");
   } else {
     parts_ = {path};
   }

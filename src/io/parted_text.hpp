@@ -19,6 +19,9 @@ class PartedText {
   /// The name has a * and is not that of a file.
   static bool is_pattern(const std::filesystem::path& path);
 
+  /// "part-*.csv: parts 0 to 7": whether the first or the last one is missing nobody can tell.
+  /// Empty for a file by itself.
+  const std::string& notice() const { return notice_; }
   std::int64_t size() const { return starts_.back(); }  ///< bytes
   /// The lines that begin in the bytes `begin` to `end`, less repeated headers.
   std::string lines(std::int64_t begin, std::int64_t end) const;
@@ -31,7 +34,7 @@ class PartedText {
  private:
   void check_different() const;
 
-  std::string name_;
+  std::string name_, notice_;
   std::vector<std::filesystem::path> parts_;
   std::vector<std::int64_t> starts_{0};  // bytes before each part, and in all
   std::string header_;                   // with its end of line; empty: none is repeated

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/communicator.hpp"
+#include "core/machine.hpp"
 #include "core/require.hpp"
 #include "io/entries_builder.hpp"
 #include "io/names.hpp"
@@ -96,6 +97,14 @@ std::optional<EntriesFile> read_head(const std::string& name, const std::string&
   }
 }
 
+// Throws where the lines of all processes are too many for each of them.
+void require_whole_reading(const std::string& name, Index lines) {
+  communicator().sum(&lines, 1);
+  require<IoError>(lines <= most_entries(), name, ": about ", lines,
+                   " lines found, which can only be read in parts: indices that are numbers, no "
+                   "empty values, and no line twice expected");
+}
+
 // Base and sizes as all parts together have them; false where the whole file has to be looked at.
 bool settle_sizes(const EntriesOptions& options, EntriesFile& file) {
   Entries& entries = file.entries;
@@ -142,11 +151,19 @@ std::optional<EntriesFile> read_shared_entries(const std::filesystem::path& path
   std::string text = whole.lines(size * rank / ranks, size * (rank + 1) / ranks);
   if (rank > 0) text.insert(0, before_data(name, head));
   Part part = read_part(name, text, options);
+  const auto lines = static_cast<Index>(std::count(text.begin(), text.end(), '\n'));
   std::string().swap(text);
+  const Index largest = largest_of_ranks(lines);
+  require<IoError>(largest <= most_entries(), name, ": ", largest, " lines in the part of one of ",
+                   ranks, " processes, at most ", most_entries(), " expected: more processes");
   const bool as_usual = part.whole && part.file.warnings.size() == first->warnings.size();
-  if (!holds_everywhere(as_usual) || !settle_sizes(options, part.file)) return std::nullopt;
+  if (!holds_everywhere(as_usual) || !settle_sizes(options, part.file)) {
+    require_whole_reading(name, lines);
+    return std::nullopt;
+  }
   part.file.warnings = first->warnings;
   part.file.notices = first->notices;
+  if (!whole.notice().empty()) part.file.notices.insert(part.file.notices.begin(), whole.notice());
   part.file.form = first->form;
   return std::move(part.file);
 }

@@ -8,11 +8,14 @@
 #include <cstring>
 #include <memory>
 
+#include "core/archive.hpp"
 #include "core/require.hpp"
 #include "image_folder.hpp"
+#include "isolated.hpp"
 #include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/tiff.hpp"
+#include "unpacked_size.hpp"
 #include "variable_format.hpp"
 
 namespace udv::io::detail {
@@ -121,7 +124,7 @@ void read_strips(TIFF* file, const std::string& where, const Page& page,
 }
 
 // Tiles of one size, those at the right and lower edge filled up: one band of them after the other.
-void read_tiles(TIFF* file, const std::string& where, const Page& page,
+void read_tiles(TIFF* file, const std::string& where, const Page& page, std::uintmax_t file_size,
                 std::vector<double>& values) {
   std::uint32_t width = 0, height = 0;
   TIFFGetField(file, TIFFTAG_TILEWIDTH, &width);
@@ -129,13 +132,14 @@ void read_tiles(TIFF* file, const std::string& where, const Page& page,
   const auto number = static_cast<size_t>(page.bits) / 8;
   const auto line = static_cast<size_t>(width) * number;
   const auto bytes = static_cast<size_t>(std::max<tmsize_t>(TIFFTileSize(file), 0));
-  // libtiff has checked the size of a tile against overflow; that of a band is near a page's.
+  // libtiff has checked the size of a tile against overflow; a page may be smaller than its tile.
   constexpr std::uint32_t kLargestTile = 1 << 16;
   require<IoError>(0 < width && width <= kLargestTile && 0 < height && height <= kLargestTile &&
                        bytes == line * height,
                    where, ": tiles of ", width, " x ", height, " pixels and ", bytes,
                    " bytes found, sizes that fit together expected");
   const Index across = (page.cols + width - 1) / width;
+  require_expansion(where, file_size, static_cast<std::uintmax_t>(across) * bytes);
   std::vector<unsigned char> tile(bytes), band(static_cast<size_t>(across) * line * height);
   for (Index top = 0; top < page.rows; top += height) {
     for (Index x = 0; x < across; ++x) {
@@ -161,6 +165,7 @@ struct WantedPages {
 TiffStack walk(const std::filesystem::path& path, const WantedPages& wanted) {
   const QuietTiff quiet;
   const TiffFile file = open(path);
+  const std::uintmax_t size = std::filesystem::file_size(path);
   TiffStack stack;
   for (bool more = true; more;) {
     const std::string where = message(path.string(), ": page ", stack.pages + 1);
@@ -175,8 +180,9 @@ TiffStack walk(const std::filesystem::path& path, const WantedPages& wanted) {
     require<IoError>(page.rows == stack.rows && page.cols == stack.cols, where, ": ", page.rows,
                      " x ", page.cols, " pixels found, ", stack.rows, " x ", stack.cols,
                      " expected, as in the first");
-    if (wanted.begin <= stack.pages && stack.pages < wanted.end)
-      (page.tiled ? read_tiles : read_strips)(file.get(), where, page, stack.values);
+    const bool is_wanted = wanted.begin <= stack.pages && stack.pages < wanted.end;
+    if (is_wanted && page.tiled) read_tiles(file.get(), where, page, size, stack.values);
+    if (is_wanted && !page.tiled) read_strips(file.get(), where, page, stack.values);
     require<IoError>(++stack.pages <= kMostPages, path.string(), ": more than ", kMostPages,
                      " pages found, fewer expected");
     if (!wanted.to_the_end && stack.pages == wanted.end) return stack;
@@ -257,9 +263,9 @@ void write_tiff(const std::filesystem::path& path, const RowMatrix<float>& value
   require<IoError>(TIFFFlush(file.get()) == 1, path.string(), ": cannot be written");
 }
 
-TiffInfo read_tiff_info(const std::filesystem::path& path) {
-  const detail::QuietTiff quiet;
-  const detail::TiffFile file = detail::open(path);
+TiffInfo detail::tiff_info(const std::filesystem::path& path) {
+  const QuietTiff quiet;
+  const TiffFile file = open(path);
   TiffInfo notes;
   const char* text = nullptr;
   if (TIFFGetField(file.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr)
@@ -271,6 +277,24 @@ TiffInfo read_tiff_info(const std::filesystem::path& path) {
   if (given && resolution > 0 && unit != RESUNIT_NONE)
     notes.pixel_m = (unit == RESUNIT_CENTIMETER ? 0.01 : 0.0254) / static_cast<double>(resolution);
   return notes;
+}
+
+template <typename Archive>
+void fields(Archive& archive, TiffInfo& info) {
+  archive(info.description, info.pixel_m);
+}
+
+TiffInfo read_tiff_info(const std::filesystem::path& path) {
+  const std::string bytes = detail::text_isolated(path, [&] {
+    TiffInfo info = detail::tiff_info(path);
+    ArchiveWriter archive;
+    archive(info);
+    return archive.take();
+  });
+  TiffInfo info;
+  ArchiveReader archive(bytes);
+  archive(info);
+  return info;
 }
 
 }  // namespace udv::io

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "udv/core/types.hpp"
+#include "udv/io/tiff.hpp"
 
 namespace udv::io::detail {
 
@@ -21,5 +22,8 @@ struct TiffStack {
 TiffStack describe_tiff(const std::filesystem::path& path);
 /// Pages [begin, end) alone; later ones are not looked at.
 TiffStack read_tiff(const std::filesystem::path& path, Index begin, Index end);
+
+/// io::read_tiff_info in this process, where libtiff may crash.
+TiffInfo tiff_info(const std::filesystem::path& path);
 
 }  // namespace udv::io::detail

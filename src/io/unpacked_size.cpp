@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "core/require.hpp"
 #include "udv/io/expansion.hpp"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double kNeverTooLarge = 64 << 20;
 constexpr double kLargest = 0x1p62;
+constexpr double kGiB = 1 << 30;
 
 std::atomic<double> most_bytes{ExpansionLimit{}.bytes}, most_fold{ExpansionLimit{}.fold};
 
@@ -20,6 +22,22 @@ std::atomic<double> most_bytes{ExpansionLimit{}.bytes}, most_fold{ExpansionLimit
 void set_expansion_limit(const ExpansionLimit& limit) {
   most_bytes = limit.bytes;
   most_fold = limit.fold;
+}
+
+void add_max_expand(OptionTable& table, double& gib) {
+  table
+      .add("max-expand", gib,
+           "Largest size that packed input (.gz, .npz, .mat, HDF5) may unpack to")
+      .positive()
+      .measured_in("GiB")
+      .default_is("16, and 1,000 times its packed size")
+      .keeps_numbers();
+}
+
+void set_max_expand(double gib) {
+  ExpansionLimit limit;
+  if (gib > 0) limit = {gib * kGiB, std::numeric_limits<double>::infinity()};
+  set_expansion_limit(limit);
 }
 
 ExpansionLimit expansion_limit() {

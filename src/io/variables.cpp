@@ -103,7 +103,7 @@ std::string variable_text(const Variable& variable) {
 
 Variable describe_npy(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const bool packed = detail::lower_case(path.extension().string()) == ".gz";
+  const bool packed = detail::is_packed(path);
   const std::string start = packed ? detail::read_unpacked_start(path, detail::kLongestNpyHeader)
                                    : read_start(path, detail::kLongestNpyHeader);
   const detail::NpyFile file = detail::parse_npy_header(name, start);

@@ -45,6 +45,22 @@ class InputFile {
   std::filesystem::path folder_, path_;
 };
 
+/// Numbers from the input, zeros behind its end.
+class Source {
+ public:
+  Source(const unsigned char* data, std::size_t size) : data_(data), left_(size) {}
+  unsigned byte() {
+    if (left_ == 0) return 0;
+    --left_;
+    return *data_++;
+  }
+  bool done() const { return left_ == 0; }
+
+ private:
+  const unsigned char* data_;
+  std::size_t left_;
+};
+
 inline std::string_view view(const unsigned char* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }

@@ -92,7 +92,9 @@ def recovery():
     fit = matrix(4, 1) + struct.pack("<qBdii", 2, 0, 0.25, 3, 4)
     history = struct.pack("<Q", 1) + struct.pack("<qddqddd", 1, 0.1, 2, 2, 1, 1, 0.1)
     columns = struct.pack("<QqQ", 1, 1, 1) + matrix(2, 1) + struct.pack("<Q", 1) + matrix(2, 1)
-    return struct.pack("<QdB", 1, 2.5, 1) + state + struct.pack("<Q", 1) + fit + history + columns
+    searches = struct.pack("<Qid", 1, 5, 0.5) + matrix(2, 1) + matrix(2, 1)
+    search = struct.pack("<qqQq", 1, 1, 7, 3) + text("sweeps")
+    return struct.pack("<QdB", 1, 2.5, 1) + state + struct.pack("<Q", 1) + fit + searches + history + columns + search
 
 
 def training(width):
@@ -281,7 +283,7 @@ def main():
     save("gzip", whole=packed, twice=packed + packed, cut=packed[:-9], bomb=gzip.compress(b"\0" * (1 << 20), mtime=0), trailing=packed + b"x")
     save("checkpoint", recovery=b"\0" + recovery(), training=b"\3" + training(8), single=b"\2" + training(4),
          long_list=b"\2" + struct.pack("<qqddq", 1, 2, 0.5, 1, 2) + struct.pack("<qq", 1 << 60, 1), cut=b"\0" + recovery()[:-9],
-         envelope=b"\4" + struct.pack("<I", 1) + text("0.1.0") + text("train") + text("seed 0") + text("state"))
+         envelope=b"\4" + struct.pack("<I", 2) + text("0.1.0") + text("train") + text("seed 0") + text("state"))
     head, element, packed_element = mat()
     save("mat", plain=head + element, packed=head + packed_element, cut=head + element[:-9], lie=head + struct.pack("<II", 14, 1 << 31))
     get = b"GET /0123/files/a%20b?x HTTP/1.1\r\nHost: 127.0.0.1:80\r\nRange: bytes=1-2\r\nConnection: close\r\n\r\n"
@@ -308,6 +310,17 @@ def main():
          cut=tiff(2)[:-20], circle=tiff(2, next_of_last=8), large=tiff(1, size=(2**31 - 1, 2**31 - 1)), wide=tiff(1, size=(1, 2**31 - 1)),
          bomb=tiff(1, compression=8, size=(60000, 60000)),
          notes=tiff(1, description=b'<OME><Image><Pixels PhysicalSizeX="0.5" PhysicalSizeXUnit="mm" SizeX="4"/></Image></OME>'))
+    setup = (b"[optics]\nwavelength_nm = { variable = \"w\", scale = 1e2 }\nna = 0.1\nsample_pixel_um = 1\nled_pitch_mm = 4\nled_distance_mm = 80\n"
+             b"[leds]\norder = \"raster\"\nrows = 5\ncols = 5\nskip = [3, 4]\nmax_na = 0.4\n[data]\nvariable = \"images\"\nkind = \"intensity\"\ncrop = [8, 8]\n")
+    listed = setup.replace(b'order = "raster"\nrows = 5\ncols = 5', b"positions_na = [[0.1, 0], [0, 0.2], [0, 0]]")
+    save("setup", raster=b"\0" + setup, listed=b"\0" + listed, cut=b"\0" + setup[:90], many=b"\0" + setup.replace(b"rows = 5", b"rows = 100000000000"),
+         spiral=b"\0" + setup.replace(b'"raster"\nrows = 5\ncols = 5', b'"spiral"\ncount = 9'), leds=b"\1x_mm,y_mm\n" + b"1,2\n-3.5,4\n" * 12,
+         angles=b"\1na_x,na_y\n0.1,0.9\n", bad_leds=b"\1x,y\n1,1e999\n", other=b"\1a;b\n1;2\n",
+         notes=b'\2<OME><Objective LensNA="0.1"/><Pixels PhysicalSizeX="1.5" PhysicalSizeXUnit="nm"/></OME>', open_notes=b'\2PhysicalSizeX="1e999" LensNA="')
+    save("mat5", doubles=bytes((1, 6, 0, 0, 2, 3, 1, 0, 7, 0)) + numbers(6), packed=bytes((0, 8, 2, 0, 2, 2, 2, 5, 1, 0)) + bytes(8), complex=bytes((1, 6, 8, 0, 1, 2, 1, 0, 3, 0)) +
+         bytes(range(24)), text=bytes((1, 4, 0, 1, 2, 2, 1, 1, 1, 0)) + b"text", empty=bytes((1, 6, 0, 0, 0, 3, 1, 0, 7, 0)))
+    save("hdf5", number=bytes((0, 1, 5, 5, 0, 2, 2, 3, 1, 1, 1, 1, 1, 1, 0)) + numbers(6), complex=bytes((0, 1, 0, 2, 3, 5, 0, 4, 0, 0, 1, 1, 2, 2)) + bytes(40),
+         group=bytes((1, 0, 2, 1, 0, 0, 0, 0, 5, 1, 2, 1)) + bytes(40), boolean=bytes((0, 1, 1, 1, 1, 1, 3, 0, 0)) + bytes(40), matlab=bytes(range(1, 90)))
     picture = png()
     save("png", whole=picture, cut=picture[:-12], large=picture[:16] + b"\x7f\xff\xff\xff" * 2 + picture[24:])
 

@@ -12,18 +12,18 @@
 #include "temporary_files.hpp"
 #include "udv/io/expansion.hpp"
 #include "udv/io/file.hpp"
+#include "udv/io/npy.hpp"
 #include "udv/io/safetensors.hpp"
 
 namespace udv::io {
 namespace limits_test {
 
-std::string gzipped_zeros(std::size_t count) {
-  const std::string zeros(count, '\0');
-  std::string packed(count / 500 + 1000, '\0');
+std::string gzipped(const std::string& bytes) {
+  std::string packed(bytes.size() / 500 + 1000, '\0');
   z_stream stream{};
   deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zeros.data()));
-  stream.avail_in = static_cast<uInt>(zeros.size());
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_out = static_cast<uInt>(packed.size());
   deflate(&stream, Z_FINISH);
@@ -40,7 +40,7 @@ struct Expansion : ::testing::Test {
 
 TEST_F(Expansion, OfPackedFilesIsBounded) {
   constexpr std::size_t kMany = 70 << 20;
-  const auto path = folder.write("x.csv.gz", gzipped_zeros(kMany));
+  const auto path = folder.write("x.csv.gz", gzipped(std::string(kMany, '\0')));
   const std::string error = folder.error_of([&] { read_bytes(path); });
   EXPECT_NE(error.find("x.csv.gz: "), error.npos) << error;
   EXPECT_NE(error.find("unpack to more than"), error.npos) << error;
@@ -49,6 +49,41 @@ TEST_F(Expansion, OfPackedFilesIsBounded) {
   EXPECT_EQ(read_bytes(path).size(), kMany);
   set_expansion_limit({1 << 20, 1000});
   EXPECT_NE(folder.error_of([&] { read_bytes(path); }), "no error");
+}
+
+TEST_F(Expansion, OfManyMembersIsBoundedTogether) {
+  const Array zeros{{1000, 100}, std::vector<double>(100'000)};
+  const auto one = folder / "one.npz", two = folder / "two.npz";
+  write_npz(one, {{"a", zeros}});
+  write_npz(two, {{"a", zeros}, {"b", zeros}});
+  set_expansion_limit({1 << 20, 1000});
+  EXPECT_EQ(read_npz(one).size(), 1u);
+  const std::string error = folder.error_of([&] { read_npz(two); });
+  EXPECT_NE(error.find("unpack to more than 1048576"), error.npos) << error;
+  EXPECT_NE(folder.error_of([&] { const VariableFile file(two); }), "no error");
+}
+
+// What a header does not announce is not unpacked: 70 MB of zeros would be too much.
+TEST_F(Expansion, OfPackedArraysStopsWhereTheShapeEnds) {
+  const std::string whole = npy_bytes({3}, std::vector<double>{1, 2, 3}.data());
+  EXPECT_EQ(read_npy(folder.write("x.npy.gz", gzipped(whole))).values,
+            (std::vector<double>{1, 2, 3}));
+  const auto more = folder.write("y.npy.gz", gzipped(whole + std::string(70 << 20, '\0')));
+  set_expansion_limit({1 << 20, 1000});
+  const std::string error = folder.error_of([&] { read_complex_npy(more); });
+  EXPECT_NE(error.find("25 bytes of data found, shape 3 of 8-byte numbers expected"), error.npos)
+      << error;
+}
+
+TEST_F(Expansion, IsAnOption) {
+  double gib = 0;
+  OptionTable table;
+  add_max_expand(table, gib);
+  table.set("max-expand", "2");
+  set_max_expand(gib);
+  EXPECT_EQ(expansion_limit().bytes, 0x1p31);
+  set_max_expand(0);
+  EXPECT_EQ(expansion_limit().bytes, 0x1p34);
 }
 
 // ---- readers in a process of their own
@@ -107,6 +142,25 @@ TEST(Isolated, ReadersThatCrashAreAnErrorOfOneLine) {
     const std::string problem = folder.error_of([&] { read_isolated(format, "x.mat", a); });
     EXPECT_EQ(problem.find("x.mat: damaged"), 0u) << problem;
   }
+}
+
+TEST(Isolated, TextsComeFromAChildToo) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(detail::text_isolated("x.tif", [] { return std::string("a note"); }), "a note");
+  const std::string error = folder.error_of(
+      [] { detail::text_isolated("x.tif", []() -> std::string { std::abort(); }); });
+  EXPECT_EQ(error, "x.tif: damaged: the library that reads it crashed (Aborted)");
+}
+
+TEST(Hdf5Signature, IsFoundBehindABlockOfOthers) {
+  const TemporaryFolder folder;
+  const std::string signature("\x89HDF\r\n\x1a\n", 8);
+  for (const std::size_t at : {0, 512, 1024, 2048, 1 << 16})
+    EXPECT_TRUE(detail::is_hdf5(folder.write("x", std::string(at, 'x') + signature))) << at;
+  for (const std::size_t at : {1, 256, 1536, 3 << 10})
+    EXPECT_FALSE(detail::is_hdf5(folder.write("x", std::string(at, 'x') + signature))) << at;
+  EXPECT_FALSE(detail::is_hdf5(folder.write("x", signature.substr(0, 7))));
+  EXPECT_FALSE(detail::is_hdf5(folder / "nowhere"));
 }
 
 // ---- depth and number

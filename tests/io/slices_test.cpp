@@ -8,6 +8,7 @@
 #include "io/temporary_files.hpp"
 #include "npy_files.hpp"
 #include "udv/core/error.hpp"
+#include "udv/io/file.hpp"
 #include "udv/io/npy.hpp"
 #include "udv/io/png.hpp"
 #include "udv/io/tiff.hpp"
@@ -158,6 +159,18 @@ TEST(Slices, OfATiffFileWithManyTiles) {
   ASSERT_EQ(array.shape, (std::vector<Index>{1, kRows, kCols}));
   for (std::uint32_t i = 0; i < kRows * kCols; ++i)
     ASSERT_EQ(array.values[i], static_cast<double>(100 * (i / kCols) + i % kCols)) << i;
+
+  // A damaged file whose directory announces tiles of 32768 x 32768: 4 GiB.
+  std::string bytes = read_bytes(folder / "large.tif");
+  for (const char tag : {0x42, 0x43}) {  // width and length: tag, type, count 1, value
+    const size_t entry = bytes.find(std::string{tag, '\x01'});
+    ASSERT_NE(entry, std::string::npos);
+    bytes.replace(entry + 8, 2, std::string("\x00\x80", 2));
+  }
+  folder.write("damaged.tif", bytes);
+  EXPECT_NE(folder.error_of([&] { VariableFile(folder / "damaged.tif").read("images"); })
+                .find("which is taken for an attack or damage"),
+            std::string::npos);
 }
 
 TEST(Slices, OutsideOfTheArrayAreRefused) {

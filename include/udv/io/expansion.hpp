@@ -2,6 +2,7 @@
 #pragma once
 
 #include "udv/core/export.hpp"
+#include "udv/core/options.hpp"
 
 namespace udv::io {
 
@@ -15,5 +16,9 @@ struct ExpansionLimit {
 /// For all readers of this process from now on.
 UDV_EXPORT void set_expansion_limit(const ExpansionLimit& limit);
 UDV_EXPORT ExpansionLimit expansion_limit();
+
+/// The option max-expand: GiB that a packed file may unpack to; 0: the usual limit.
+UDV_EXPORT void add_max_expand(OptionTable& table, double& gib);
+UDV_EXPORT void set_max_expand(double gib);
 
 }  // namespace udv::io

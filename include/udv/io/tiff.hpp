@@ -19,7 +19,8 @@ struct TiffInfo {
   std::string description;  ///< OME-XML, or any text
   double pixel_m = 0;       ///< from the resolution; 0: none, or none with a unit
 };
-/// Throws IoError naming the path where it is no TIFF file.
+/// From a child process, as libtiff crashes on some damaged files. Throws IoError naming the path
+/// where it is no TIFF file.
 UDV_EXPORT TiffInfo read_tiff_info(const std::filesystem::path& path);
 
 }  // namespace udv::io
