@@ -217,5 +217,6 @@ int main(int argc, char** argv) {
   std::string program = argv[0], command = "complete";
   char* words[] = {program.data(), command.data(), nullptr};
   udv::cli::TeamMember member;
-  return member.leave(member.join(words) ? udv::run(setup) : 3);
+  const int joined = member.join(words);
+  return member.leave(joined == 0 ? udv::run(setup) : joined);
 }

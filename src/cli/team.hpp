@@ -17,9 +17,10 @@ class TeamMember {
   TeamMember(const TeamMember&) = delete;
   TeamMember& operator=(const TeamMember&) = delete;
 
-  /// Joins the others, where there are some and the command is one that they share. Says why it
-  /// cannot, and returns false, where the module or other ranks do not go with this program.
-  bool join(char** arguments);
+  /// Joins the others, where there are some and the command is one that they share. kDone, or the
+  /// exit code where the command is for one process, or the module or other ranks do not go with
+  /// this program; it has then said why.
+  int join(char** arguments);
   /// The exit code of all ranks. After an error all of them end.
   int leave(int exit_code);
 

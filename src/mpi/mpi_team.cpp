@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <limits>
 #include <memory>
+#include <string>
+#include <thread>
 
+#include "core/require.hpp"
 #include "core/team.hpp"
+#include "mpi/deadline.hpp"
 #include "mpi/node_stage.hpp"
 
 namespace udv {
@@ -20,7 +22,13 @@ namespace {
 
 constexpr Index kMostBytes = Index{1} << 30;  // of one message: MPI counts with 32 bits
 constexpr double kAwake = 2;                  // seconds that a rank waits without sleeping
-constexpr Index kStage = Index{2} << 20;      // bytes of a rank in memory that all of them see
+constexpr double kStopped = 1;            // seconds between two looks of a process that was stopped
+constexpr Index kStage = Index{2} << 20;  // bytes of a rank in memory that all of them see
+constexpr double kJoin = 300;             // most seconds until all ranks have started
+constexpr double kAtTheEnd = 10;          // times as long: rank 0 may have much to write
+constexpr double kTurn = 3;    // seconds: of those that give up, the first ends the rest before
+constexpr double kAbort = 10;  // seconds that the end of the job may take
+constexpr int kLostRanks = 3;  // exit code: that of bad input
 
 Index number_of(const char* variable, Index otherwise) {
   const char* const text = std::getenv(variable);
@@ -46,11 +54,19 @@ std::vector<int> starts_of(const std::vector<Index>& bounds) {
 
 class MpiTeam final : public Team {
  public:
-  explicit MpiTeam(double timeout_seconds) : timeout_(timeout_seconds) {
+  explicit MpiTeam(const TeamRules& rules)
+      : timeout_(rules.timeout_seconds), standard_error_(rules.standard_error), rank_(rules.rank) {
+    const double joining = std::min(timeout_, kJoin);
+    const Deadline deadline(joining + turn(), kLostRanks, standard_error_,
+                            waited("for all processes to join", joining));
     int given = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    speaker() = this;
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(&MpiTeam::fail, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     smallest_work_ = number_of("UDV_MPI_SMALLEST_WORK", smallest_work_);
     stage_ = std::make_unique<NodeStage>(number_of("UDV_MPI_STAGE", kStage));  // 0: messages alone
   }
@@ -115,14 +131,24 @@ class MpiTeam final : public Team {
   }
 
   void finish() override {
-    barrier(std::numeric_limits<double>::infinity());  // rank 0 may have much to write
+    barrier(kAtTheEnd * timeout_);
+    const Deadline deadline(timeout_ + turn(), kLostRanks, standard_error_,
+                            waited("for the others to end", timeout_));
     stage_->free();
     MPI_Finalize();
   }
 
   [[noreturn]] void abort(int exit_code) override {
+    const Deadline deadline(kAbort, exit_code, standard_error_, "");
     MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);
+  }
+
+  std::string library() const override {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int size = 0;
+    MPI_Get_library_version(text, &size);
+    return text;
   }
 
  private:
@@ -141,29 +167,60 @@ class MpiTeam final : public Team {
   // Others may need the core that this rank waits on; and one that never comes must not hold all.
   void wait(MPI_Request& request) { wait(request, timeout_); }
   void wait(MPI_Request& request, double timeout) {
-    const auto start = std::chrono::steady_clock::now();
-    int done = 0;
-    for (;;) {
+    using Clock = std::chrono::steady_clock;
+    double waited = 0;  // seconds, without those in which this process itself was stopped
+    Clock::time_point before = Clock::now();
+    for (int done = 0;;) {
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done) return;
-      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-      if (waited.count() > timeout) give_up(waited.count());
-      if (waited.count() < kAwake)
+      const Clock::time_point now = Clock::now();
+      const double since = std::chrono::duration<double>(now - before).count();
+      waited += since < kStopped ? since : 0;
+      before = now;
+      if (waited > timeout) give_up(waited);
+      if (waited < kAwake)
         sched_yield();
       else
         ::usleep(100);
     }
   }
 
-  [[noreturn]] void give_up(double seconds) {
-    constexpr int kBadInput = 3;
-    std::fprintf(stderr, "udv: rank %d of %d has waited %.0f s for the others, and ends the job\n",
-                 rank_, size_, seconds);
-    abort(kBadInput);
+  // The errors of MPI itself.
+  static MpiTeam*& speaker() {
+    static MpiTeam* team = nullptr;
+    return team;
+  }
+  static void fail(MPI_Comm*, int* error, ...) {
+    char why[MPI_MAX_ERROR_STRING];
+    int size = 0;
+    MPI_Error_string(*error, why, &size);
+    speaker()->end_job(message(speaker()->name(), ": MPI failed: ", why, "\n"));
   }
 
-  int rank_ = 0, size_ = 1;
+  std::string waited(const char* for_what, double seconds) const {
+    return message(name(), " has waited ", static_cast<Index>(seconds), " s ", for_what,
+                   ", and ends the job; --resume continues from the last checkpoint\n");
+  }
+
+  std::string name() const {
+    char host[256] = "";
+    ::gethostname(host, sizeof(host) - 1);
+    return message("udv: rank ", rank_, " on ", host);
+  }
+
+  double turn() const { return kTurn * std::min(rank_, 10); }
+
+  [[noreturn]] void give_up(double seconds) { end_job(waited("for the others", seconds)); }
+
+  [[noreturn]] void end_job(const std::string& line) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(turn()));
+    say(standard_error_, line);
+    abort(kLostRanks);
+  }
+
   double timeout_;
+  int standard_error_;
+  int rank_, size_ = 1;
   Index smallest_work_ = 1 << 20;
   std::unique_ptr<NodeStage> stage_;
 };
@@ -171,7 +228,12 @@ class MpiTeam final : public Team {
 }  // namespace
 }  // namespace udv
 
-extern "C" __attribute__((visibility("default"))) udv::Team* udv_join_team(double timeout_seconds) {
-  static udv::MpiTeam team(timeout_seconds);
+#define UDV_OF_MODULE extern "C" __attribute__((visibility("default")))
+
+UDV_OF_MODULE const int udv_team_version;
+const int udv_team_version = udv::kTeamVersion;
+
+UDV_OF_MODULE udv::Team* udv_join_team(const udv::TeamRules& rules) {
+  static udv::MpiTeam team(rules);
   return &team;
 }
