@@ -269,6 +269,12 @@ class FinetuneJob {
   std::optional<EpochTables> tables_;
 };
 
+// Of several processes the first one, where there is something to train.
+bool is_writer(const FinetuneJobOptions& options) {
+  const std::shared_ptr<deep::Processes>& processes = options.tuning.placement.processes;
+  return !options.evaluate && (!processes || processes->is_first());
+}
+
 FinetuneJobResult run_job(FinetuneInput input, const deep::ImageData& data,
                           FinetuneJobOptions options, Session& session) {
   options.tuning.training.seed = session.seed();
@@ -323,8 +329,10 @@ FinetuneJobResult finetune(const FinetuneInput& input, const FinetuneJobOptions&
   describe(table, same);
   check_processes(processes, table, options.tuning.training.batch);
   deep::ImageData data;
+  std::optional<EarlyFolder> early;
   run_on_all(processes, [&] {
     options.tuning.validate();
+    if (is_writer(options)) early.emplace(session);
     data = read_pictures(input, options);
   });
   return run_job(input, data, options, session);
@@ -332,6 +340,10 @@ FinetuneJobResult finetune(const FinetuneInput& input, const FinetuneJobOptions&
 
 FinetuneJobResult finetune(const deep::ImageData& data, const FinetuneJobOptions& options,
                            Session& session) {
+  std::optional<EarlyFolder> early;
+  run_on_all(options.tuning.placement.processes, [&] {
+    if (is_writer(options)) early.emplace(session);
+  });
   return run_job({}, data, with_own_backbone(options), session);
 }
 

@@ -129,7 +129,7 @@ class Run {
     if (!hooks_.save) return;
     state_.loss_sum = loss_sum_.item<double>();
     state_.seconds = clock_.seconds();
-    saves_.save(to_bytes(state_, learner_.state()));
+    saves_.save([this] { return to_bytes(state_, learner_.state()); });
   }
 
   void restore() {

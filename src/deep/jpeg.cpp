@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/require.hpp"
 #include "deep/picture.hpp"
+#include "io/unpacked_size.hpp"
 #include "udv/io/file.hpp"
 
 #ifdef UDV_WITH_JPEG
 #include <csetjmp>
+#include <cstdint>
 #include <cstdio>
 // libjpeg's header needs the one above.
 #include <jpeglib.h>
@@ -30,6 +32,12 @@ void refuse_warning(j_common_ptr info, int level) {
   if (level < 0) leave(info);
 }
 
+// A few bytes may announce a picture of many gigabytes.
+bool is_too_large(const std::string& bytes, const jpeg_decompress_struct& info) {
+  const std::uintmax_t unpacked = std::uintmax_t{3} * info.output_height * info.output_width;
+  return unpacked > io::detail::most_unpacked(bytes.size());
+}
+
 // Nothing with a destructor is made between setjmp and longjmp.
 bool decode(const std::string& bytes, io::RgbImage& image, ErrorManager& errors) {
   jpeg_decompress_struct info = {};
@@ -45,6 +53,14 @@ bool decode(const std::string& bytes, io::RgbImage& image, ErrorManager& errors)
                static_cast<unsigned long>(bytes.size()));
   jpeg_read_header(&info, TRUE);
   info.out_color_space = JCS_RGB;
+  jpeg_calc_output_dimensions(&info);
+  if (is_too_large(bytes, info)) {
+    std::snprintf(errors.text, sizeof errors.text,
+                  "%u x %u pixels announced, fewer expected (option max-expand)",
+                  info.output_height, info.output_width);
+    jpeg_destroy_decompress(&info);
+    return false;
+  }
   jpeg_start_decompress(&info);
   image.height = info.output_height;
   image.width = info.output_width;

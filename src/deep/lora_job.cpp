@@ -12,6 +12,7 @@
 #include "deep/lora_export.hpp"
 #include "deep/lora_run.hpp"
 #include "deep/shared_session.hpp"
+#include "jobs/run_files.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/files/adapter_file.hpp"
 
@@ -126,7 +127,7 @@ LoraSetup setup_of(LoraInput input, deep::TextModel& model, const std::vector<te
 }
 
 // Lines of a file of each training, with method and rank before them.
-std::string joined_lines(const fs::path& folder, const char* name,
+std::string joined_lines(const fs::path& folder, const std::string& name,
                          const std::vector<Combination>& all) {
   std::string joined;
   for (const Combination& one : all) {
@@ -145,9 +146,32 @@ std::string joined_lines(const fs::path& folder, const char* name,
   return joined;
 }
 
+const std::vector<std::string>& joined_files() {
+  static const std::vector<std::string> names{"history.csv", "pruning.csv", "ranks.csv"};
+  return names;
+}
+
+// Before the model is read: what is in the way of the trainings, or of what is made of them.
+void check_folders(const LoraJobOptions& options, const Session& session) {
+  if (!session.has_folder()) return;
+  const fs::path out = session.options().out;
+  const std::vector<Combination> all = combinations(options);
+  FolderRules rules = session.folder_rules();
+  std::vector<std::string> names, results = joined_files();
+  for (const Combination& one : all) names.push_back(one.name());
+  results.push_back("report.html");
+  if (all.size() > 1) check_folder_of_runs(out, rules, names, results);
+  rules.continues = kRunFile;
+  for (const std::string& name : names)
+    check_folder_rules(all.size() > 1 ? out / name : out, rules);
+}
+
+// The folder has been looked at before the first training began.
 void write_together(const fs::path& path, const std::vector<Combination>& all) {
-  RunFolder folder(path);
-  for (const char* name : {"history.csv", "pruning.csv", "ranks.csv"}) {
+  FolderRules rules;
+  rules.force = true;
+  RunFolder folder(path, rules);
+  for (const std::string& name : joined_files()) {
     const std::string lines = joined_lines(path, name, all);
     if (!lines.empty()) io::write_atomically(folder.file(name), lines);
   }
@@ -159,7 +183,10 @@ LoraJobResult train_all(LoraInput input, deep::TextModel& model,
                         LoraJobOptions options, Session& session) {
   options.training.seed = session.seed();
   const std::shared_ptr<deep::Processes>& processes = model.model.processes();
-  run_on_all(processes, [&] { check_trainings(model.model, options); });
+  run_on_all(processes, [&] {
+    check_folders(options, session);
+    check_trainings(model.model, options);
+  });
   LoraJobResult result;
   result.folder = session.options().out;
   result.config = model.model.config();
@@ -291,6 +318,7 @@ LoraJobResult lora(const LoraInput& input, const LoraJobOptions& options, Sessio
   run_on_all(processes, [&] {
     check_input(input, options);
     check_options(options);
+    if (!input.train.empty()) check_folders(options, shared.session());
     model.emplace(read_text_model(input.model));
     if (first) export_base(options, *model);
     if (!input.train.empty()) train = read_tokens(*model, input.train, options.limit_train);

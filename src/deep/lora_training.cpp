@@ -236,7 +236,7 @@ class LoraRun {
     for (const Tensor& values : rule_.state()) arrays.push_back(values);
     if (allocator_)
       for (const Tensor& values : allocator_->state()) arrays.push_back(values);
-    saves_.save(pack_arrays(arrays));
+    saves_.save([&] { return pack_arrays(arrays); });
   }
 
   void restore() {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "core/require.hpp"
+#include "udv/core/options.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/deep/processes.hpp"
 
@@ -29,13 +30,14 @@ torch::Device device_of(const Placement& placement) {
   const std::string& name = placement.device;
   if (name == "cpu") return torch::kCPU;
   require(name == "cuda", "device '", name, "' found, cpu or cuda expected");
-  require<IoError>(torch::cuda::is_available(),
-                   "device cuda: no CUDA device here that this LibTorch can use; device cpu works "
-                   "everywhere");
+  if (!torch::cuda::is_available())
+    throw OptionError("device",
+                      "cuda: no CUDA device here that this LibTorch can use; cpu works everywhere");
   const int number = placement.processes ? placement.processes->local_rank() : 0;
   const auto count = static_cast<int>(torch::cuda::device_count());
-  require<IoError>(number < count, "device cuda: LOCAL_RANK ", number, " found, ", count,
-                   " CUDA devices are here, one for each process expected");
+  if (number >= count)
+    throw OptionError("device", message("cuda: LOCAL_RANK ", number, " found, ", count,
+                                        " CUDA devices are here, one for each process expected"));
   const torch::Device device(torch::kCUDA, static_cast<torch::DeviceIndex>(number));
   c10::impl::getDeviceGuardImpl(device.type())->setDevice(device);
   return device;

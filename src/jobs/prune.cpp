@@ -255,6 +255,7 @@ void describe(OptionTable& table, PruneOptions& options) {
 
 PruneResult prune(const PruneInput& input, const PruneOptions& options, Session& session) {
   require_other_folder(session, input.model);
+  const EarlyFolder early(session);
   if (!options.tensors.empty()) return prune_any_tensors(input, options, session);
   const net::AdapterKind kind = net::adapter_kind(input.model);
   if (kind == net::AdapterKind::kNone) return prune_network_file(input, options, session);

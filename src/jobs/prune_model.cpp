@@ -306,15 +306,14 @@ void check_training(const ModelToPrune& what, const net::RetrainOptions& how,
 
 // Trains the small network further; one that diverges stays as it was.
 TrainStop train_further(Run& run, const ModelToPrune& what, const net::RetrainOptions& how,
-                        Network& network) {
-  const Index steps =
-      net::retrain_options(network, *what.parts, how).num_steps(what.parts->training.size());
-  net::TrainHooks<float> hooks{
-      run.hooks({steps, run.session().options().time_limit}, {"step", "loss", "width"}), nullptr};
-  auto result = net::retrain(network, *what.parts, how, std::move(hooks));
-  run.stop_watching();
+                        net::TrainingJournal<float>& journal, Network& network) {
+  auto result = journal.part(
+      "after the cut",
+      [&](const net::TrainHooks<float>& hooks) {
+        return net::retrain(network, *what.parts, how, hooks);
+      },
+      net::PartProgress::kShown);
   if (result.stop == TrainStop::kInterrupted) return result.stop;
-  if (result.stop != TrainStop::kTimeLimit) run.remove_checkpoint();
   if (result.stop == TrainStop::kDiverged || !result.network.parameters().allFinite()) {
     run.warn("the training after pruning diverged: the network is written as it was before it");
     return TrainStop::kDiverged;
@@ -324,17 +323,12 @@ TrainStop train_further(Run& run, const ModelToPrune& what, const net::RetrainOp
 }
 
 // Trains a network of the size of `smaller` from scratch, to hold the pruned one against.
-void train_baseline(Run& run, const ModelToPrune& what, const Network& smaller,
-                    PrunedModel& pruned) {
-  net::TrainHooks<float> hooks;
-  hooks.observer = [&run](const IterationRecord&) {
-    return run.session().interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
-  };
-  const auto result = net::train_from_scratch(smaller, *what.parts, run.session().seed(), hooks);
-  if (result.stop == TrainStop::kInterrupted) {
-    run.warn("interrupted while the network of the small size was trained from scratch: left out");
-    return;
-  }
+TrainStop train_baseline(const ModelToPrune& what, std::uint64_t seed, const Network& smaller,
+                         net::TrainingJournal<float>& journal, PrunedModel& pruned) {
+  const auto result = journal.part("from scratch", [&](const net::TrainHooks<float>& hooks) {
+    return net::train_from_scratch(smaller, *what.parts, seed, hooks);
+  });
+  if (journal.stopped()) return result.stop;
   const auto scored = [&](const net::Dataset<float>& rows) {
     ScratchScore scratch{net::evaluate(result.network, rows), {}};
     if (has_units(what.model.preprocessing))
@@ -343,18 +337,16 @@ void train_baseline(Run& run, const ModelToPrune& what, const Network& smaller,
   };
   pruned.scratch_validation = scored(what.parts->validation);
   if (what.parts->test) pruned.scratch_test = scored(*what.parts->test);
+  return TrainStop::kDone;
 }
 
 // A drop that is asked for holds after training, so that fewer neurons will do than the curve has.
-TrainStop search_drop(Run& run, const ModelToPrune& what, Plan& plan) {
-  net::TrainHooks<float> hooks;
-  hooks.observer = [&run](const IterationRecord&) {
-    return run.session().interrupted() ? Verdict::kInterrupt : Verdict::kContinue;
-  };
+TrainStop search_drop(const ModelToPrune& what, const net::RetrainOptions& how,
+                      net::TrainingJournal<float>& journal, Plan& plan) {
   const DropError error(what.parts->validation, what.model.preprocessing);
-  TrainedSmaller found = search_smaller(what.model.network, error, plan.pruned.rank,
-                                        *plan.options.budget.max_drop, plan.candidate, *what.parts,
-                                        with_seed(plan.options.finetune, run.session()), hooks);
+  TrainedSmaller found =
+      search_smaller(what.model.network, error, plan.pruned.rank, *plan.options.budget.max_drop,
+                     plan.candidate, *what.parts, how, journal);
   if (found.rank > 0) {
     plan.pruned.rank = found.rank;
     plan.network = std::move(found.network);
@@ -362,6 +354,37 @@ TrainStop search_drop(Run& run, const ModelToPrune& what, Plan& plan) {
     plan.pruned.epochs = 0;  // the plain cut is better
   }
   return found.stop;
+}
+
+Index most_steps(const ModelToPrune& what, const net::RetrainOptions& how, const Plan& plan) {
+  if (how.epochs == 0) return 0;
+  const Index trainings = plan.options.budget.max_drop ? kMostTrainings : 1;
+  return trainings * net::retrain_options(plan.network, *what.parts, how)
+                         .num_steps(what.parts->training.size());
+}
+
+// The trainings that follow a cut are parts of one computation, which can be resumed.
+TrainStop train_networks(Run& run, const ModelToPrune& what, bool baseline, Plan& plan) {
+  const net::RetrainOptions how = with_seed(plan.options.finetune, run.session());
+  const net::TrainHooks<float> hooks{
+      run.hooks({most_steps(what, how, plan), run.session().options().time_limit},
+                {"step", "loss", "width"}),
+      nullptr};
+  return run.compute(hooks, [&] {
+    net::TrainingJournal<float> journal(hooks);
+    TrainStop stop = TrainStop::kDone;
+    if (how.epochs > 0)
+      stop = plan.options.budget.max_drop ? search_drop(what, how, journal, plan)
+                                          : train_further(run, what, how, journal, plan.network);
+    if (baseline && !journal.stopped()) {
+      const TrainStop scratch =
+          train_baseline(what, run.session().seed(), plan.network, journal, plan.pruned);
+      if (scratch != TrainStop::kDone) stop = scratch;
+    }
+    if (baseline && stop == TrainStop::kTimeLimit)
+      run.warn("no time was left for a network of the small size trained from scratch: left out");
+    return stop;
+  });
 }
 
 void write_files(Run& run, const ModelToPrune& what, const Plan& plan, const std::string& variant) {
@@ -397,19 +420,19 @@ PruneResult prune_model(ModelToPrune what, const PruneOptions& given,
   Run run(session, "prune", std::move(config), settings + content_text(what));
   result.folder = run.path();
   pruned.epochs = training.epochs;
-  if (training.epochs > 0)
-    result.outcome =
-        outcome_of(plan.options.budget.max_drop ? search_drop(run, what, plan)
-                                                : train_further(run, what, training, plan.network));
-  if (result.outcome == Outcome::kInterrupted) return result;
+  const TrainStop stop = training.epochs > 0 || given.baseline
+                             ? train_networks(run, what, given.baseline, plan)
+                             : TrainStop::kDone;
+  result.outcome = outcome_of(stop);
+  if (stop == TrainStop::kInterrupted) return result;
   Model smaller{std::move(plan.network), what.model.preprocessing, what.model.notes};
   const std::string variant = smaller.network.variant().name;
   pruned.collapsed = variant == "single";
   if (several) pruned.rank = net::hidden_neurons(smaller.network.sizes());
   compare(what.model, smaller, what.parts, pruned);
-  if (given.baseline) train_baseline(run, what, smaller.network, pruned);
   if (given.budget.count() > 0) pruned.model = std::move(smaller);
   if (run.has_folder()) write_files(run, what, plan, variant);
+  if (stop != TrainStop::kTimeLimit) run.remove_checkpoint();
   result.pruned = std::move(pruned);
   return result;
 }

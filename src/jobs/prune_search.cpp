@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "jobs/prune_search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 namespace udv::jobs {
 namespace {
 
-constexpr int kMostTries = 4;
+constexpr int kMostTries = kMostTrainings - 1;  // after the first one
 
 }  // namespace
 
@@ -36,12 +38,17 @@ TrainedSmaller search_smaller(const net::Network<float>& whole, const DropError&
                               const std::function<net::Network<float>(Index)>& candidate,
                               const net::PruneParts<float>& parts,
                               const net::RetrainOptions& training,
-                              const net::TrainHooks<float>& hooks) {
+                              net::TrainingJournal<float>& journal) {
   const double full = error.of(whole);
   TrainedSmaller best{net::TrainStop::kDone, 0, whole};
   const auto is_good = [&](Index rank) {
-    auto result = net::retrain(candidate(rank), parts, training, hooks);
-    best.stop = result.stop == net::TrainStop::kInterrupted ? result.stop : best.stop;
+    auto result = journal.part(
+        fmt::format("candidate {}", rank),
+        [&](const net::TrainHooks<float>& hooks) {
+          return net::retrain(candidate(rank), parts, training, hooks);
+        },
+        net::PartProgress::kShown);
+    if (journal.stopped()) best.stop = result.stop;
     if (result.stop != net::TrainStop::kDone || !result.network.parameters().allFinite())
       return false;
     if (!(DropError::change(error.of(result.network), full) <= limit)) return false;

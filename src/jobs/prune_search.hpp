@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "net/training_journal.hpp"
 #include "udv/net/prune_budget.hpp"
 
 namespace udv::jobs {
@@ -25,6 +26,9 @@ class DropError {
   RowMatrix<double> truth_;  // in the same units
 };
 
+/// The largest number of trainings of a search.
+inline constexpr int kMostTrainings = 5;
+
 /// A network that was made smaller and trained further.
 struct TrainedSmaller {
   net::TrainStop stop = net::TrainStop::kDone;
@@ -34,12 +38,13 @@ struct TrainedSmaller {
 
 /// The smallest of the candidates 1 .. most, networks of growing size, that is within the limit on
 /// the validation part after training, by `error`, against `whole`. Looks at `most` and then by
-/// halving, from a quarter of it on, at four others.
+/// halving, from a quarter of it on, at four others. The trainings are parts of the journal;
+/// stopped, it returns the best so far.
 TrainedSmaller search_smaller(const net::Network<float>& whole, const DropError& error, Index most,
                               double limit,
                               const std::function<net::Network<float>(Index)>& candidate,
                               const net::PruneParts<float>& parts,
                               const net::RetrainOptions& training,
-                              const net::TrainHooks<float>& hooks);
+                              net::TrainingJournal<float>& journal);
 
 }  // namespace udv::jobs

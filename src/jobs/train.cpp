@@ -5,6 +5,7 @@
 
 #include "core/require.hpp"
 #include "jobs/training_files.hpp"
+#include "net/training_journal.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/choose_head.hpp"
 
@@ -75,6 +76,11 @@ void warn(Run& run, const net::PreparedData<Real>& data, const TrainJobResult& s
                  : "the network is no better than predicting the commonest class");
 }
 
+template <typename Real>
+Index most_steps(const net::PreparedData<Real>& data, const TrainJobOptions& options) {
+  return options.training.resolved(net::shape_of(data.training)).num_steps(data.training.size());
+}
+
 // `input` is empty where the data came from memory.
 template <typename Real>
 TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data, TrainJobOptions options,
@@ -83,21 +89,27 @@ TrainJobResult train_on(TrainInput input, net::PreparedData<Real> data, TrainJob
   options.source = options.data_options();
   net::check_run(input.data.empty() ? "train" : input.data, data.training, data.test,
                  options.training);
-  const net::HeadChoice choice = net::choose_head(data, options.training);
-  const net::TrainOptions given = options.training;
-  options.training = given.resolved(net::shape_of(data.training));
+  // What is chosen follows from these settings and the data.
   OptionTable table;
   describe(table, input);
   describe(table, options);
-  const std::string settings =
-      message(table.fingerprint(), "; numbers of the data ", data.content_hash());
-  Run run(session, "train", table.config(), settings);
+  Run run(session, "train", table.config(),
+          message(table.fingerprint(), "; numbers of the data ", data.content_hash()));
   const net::TrainHooks<Real> hooks{
-      run.hooks({options.training.num_steps(data.training.size()), session.options().time_limit},
+      run.hooks({most_steps(data, options), session.options().time_limit},
                 {"step", "loss", "width"}),
       nullptr};
-  const auto result = run.compute(
-      hooks, [&] { return net::train(data.training, data.validation, data.test, given, hooks); });
+  net::HeadChoice choice;
+  const auto result = run.compute(hooks, [&] {
+    net::TrainingJournal<Real> journal(hooks);
+    choice = net::choose_head(data, options.training, &journal);
+    const net::TrainOptions chosen = options.training;
+    options.training = chosen.resolved(net::shape_of(data.training));
+    return journal.last([&](const net::TrainHooks<Real>& last) {
+      return net::train(data.training, data.validation, data.test, chosen, last);
+    });
+  });
+  for (const auto& [name, value] : table.config()) run.info().config[name] = value;
   const RowMatrix<Real> outputs = net::predict<Real>(result.network, data.test.X);
   TrainJobResult summary =
       summary_of(result, model_of(result, data, options, run.fingerprint()), data, outputs);
@@ -138,6 +150,7 @@ void describe(OptionTable& table, TrainJobOptions& options) {
 
 TrainJobResult train(const TrainInput& input, const TrainJobOptions& options, Session& session) {
   options.training.validate();
+  const EarlyFolder early(session);
   return options.float64 ? train_from_file<double>(input, options, session)
                          : train_from_file<float>(input, options, session);
 }

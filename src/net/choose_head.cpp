@@ -8,6 +8,7 @@
 
 #include "core/require.hpp"
 #include "net/cross_validation.hpp"
+#include "net/training_journal.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/net/metrics.hpp"
 
@@ -108,13 +109,20 @@ double objective_in_units(const Network<Real>& network, const Dataset<Real>& val
   return options.metric == "mae" ? metrics.mean_mae() : std::pow(metrics.mean_rmse(), 2);
 }
 
+// Takes a training and gives what it found, or had found earlier.
+template <typename Real>
+using RaceRun =
+    std::function<TrainResult<Real>(const typename TrainingJournal<Real>::Training& training)>;
+
 // The objective after a race, and the validation losses at its looks added to `curve`.
 template <typename Real>
 double objective_after_race(const Dataset<Real>& training, const Dataset<Real>& validation,
                             const Preprocessing& how, TrainOptions options,
-                            std::map<Index, double>& curve) {
+                            const RaceRun<Real>& run, std::map<Index, double>& curve) {
   options.max_steps = kRaceSteps;
-  const auto result = train(training, validation, validation, options);
+  const TrainResult<Real> result = run([&](const TrainHooks<Real>& hooks) {
+    return train(training, validation, validation, options, hooks);
+  });
   for (const EpochRecord& record : result.history)
     curve[record.step] += static_cast<double>(validation.size()) * record.validation_loss;
   return result.stop == TrainStop::kDiverged
@@ -123,7 +131,8 @@ double objective_after_race(const Dataset<Real>& training, const Dataset<Real>& 
 }
 
 template <typename Real>
-void race(HeadCandidate<Real>& candidate, TrainOptions options) {
+void race(HeadCandidate<Real>& candidate, TrainOptions options, const std::string& name,
+          TrainingJournal<Real>& journal) {
   const PreparedData<Real>& data = *candidate.data;
   options.variant = candidate.variant;
   if (!variant_named(candidate.variant).has(LayerKind::kRelu)) {
@@ -131,8 +140,12 @@ void race(HeadCandidate<Real>& candidate, TrainOptions options) {
     options.deeper.clear();
   }
   std::map<Index, double> curve;
+  Index trainings = 0;
+  const RaceRun<Real> part = [&](const auto& training) {
+    return journal.part(message(name, ", training ", ++trainings), training);
+  };
   const auto run = [&](const Dataset<Real>& inside, const Dataset<Real>& outside) {
-    return objective_after_race(inside, outside, data.preprocessing, options, curve);
+    return objective_after_race(inside, outside, data.preprocessing, options, part, curve);
   };
   if (!is_crossed(data)) {
     candidate.objective = run(data.training, data.validation);
@@ -235,15 +248,20 @@ void take(const HeadCandidate<Real>& winner, PreparedData<Real>& data, TrainOpti
 }  // namespace
 
 template <typename Real>
-HeadChoice choose_head(PreparedData<Real>& data, TrainOptions& options) {
+HeadChoice choose_head(PreparedData<Real>& data, TrainOptions& options,
+                       TrainingJournal<Real>* journal) {
   const bool open = options.variant == "auto", bending = may_bend(data);
   if (!(open || bending) ||
       !is_raced(options, data.training.size(), data.training.X.cols(), data.validation.size()))
     return {};
   const auto ways = ways_of(data, open, bending);
   auto candidates = candidates_of(ways, options);
-  parallel_blocks(static_cast<Index>(candidates.size()), 1,
-                  [&](Index i, Index) { race(candidates[static_cast<size_t>(i)], options); });
+  const TrainHooks<Real> silent;
+  TrainingJournal<Real> own(silent), &used = journal ? *journal : own;
+  parallel_blocks(static_cast<Index>(candidates.size()), 1, [&](Index i, Index) {
+    race(candidates[static_cast<size_t>(i)], options, message("head ", i + 1), used);
+  });
+  if (used.stopped()) return {};
   const WinMargins margins = margins_of(data, options);
   const auto best = [&](bool bent) {
     return best_of(candidates, bent, [&](double linear, double relu) {
@@ -270,7 +288,7 @@ HeadChoice choose_head(PreparedData<Real>& data, TrainOptions& options) {
   return choice;
 }
 
-template HeadChoice choose_head(PreparedData<float>&, TrainOptions&);
-template HeadChoice choose_head(PreparedData<double>&, TrainOptions&);
+template HeadChoice choose_head(PreparedData<float>&, TrainOptions&, TrainingJournal<float>*);
+template HeadChoice choose_head(PreparedData<double>&, TrainOptions&, TrainingJournal<double>*);
 
 }  // namespace udv::net

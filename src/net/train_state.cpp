@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "core/archive.hpp"
 #include "core/require.hpp"
-#include "udv/net/trainer.hpp"
+#include "net/train_archive.hpp"
 
 namespace udv::net {
 
 // Found by the archive through their arguments.
-template <typename Archive>
-void fields(Archive& archive, EpochRecord& r) {
-  archive(r.epoch, r.step, r.seconds, r.train_loss, r.test_loss, r.test_accuracy, r.validation_loss,
-          r.validation_accuracy, r.learning_rate, r.live_width, r.effective_rank);
-}
-
 template <typename Archive, typename Real>
 void fields(Archive& archive, OptimizerState<Real>& s) {
   archive(s.steps, s.mu_product, s.moments);

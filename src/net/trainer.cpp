@@ -15,6 +15,7 @@
 #include "net/scores.hpp"
 #include "net/shrink.hpp"
 #include "net/temperature.hpp"
+#include "net/training_journal.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/core/random.hpp"
 #include "udv/net/head.hpp"
@@ -171,7 +172,7 @@ class Trainer {
     const double start = std::exchange(state_.seconds, seconds());
     state_.parameters = network_.parameters();
     state_.hidden = network_.sizes().hidden;
-    clock_.save(to_bytes(state_));
+    clock_.save([this] { return to_bytes(state_); });
     state_.seconds = start;
   }
 
@@ -476,20 +477,38 @@ bool is_cross_validated(const TrainOptions& options, Index rows, Index validatio
          validation_rows == 0 && rows >= kFolds && rows < kCrossRows;
 }
 
+// What a part of the training has when it is stopped stands for the whole.
+template <typename Real>
+TrainResult<Real> cut_short(TrainResult<Real> result, const Dataset<Real>& test,
+                            const TrainOptions& options) {
+  const Score score = evaluate(result.network, test);
+  result.test_loss = score.loss;
+  result.test_accuracy = score.accuracy;
+  result.options = options;
+  return result;
+}
+
 // Of resolved options; `chosen` says that the number of steps is the caller's.
 template <typename Real>
 TrainResult<Real> train_here(const Dataset<Real>& training, const Dataset<Real>& validation,
                              const Dataset<Real>& test, TrainOptions options, bool chosen,
-                             const TrainHooks<Real>& hooks) {
+                             const TrainHooks<Real>& given) {
+  TrainingJournal<Real> journal(given);
   CrossValidation found;
   if (!chosen && is_cross_validated(options, training.size(), validation.size())) {
+    Index fold = 0;
     found = cross_validate<Real>(
-        training, options, [](const auto& part, const auto& held_out, const TrainOptions& how) {
-          return Trainer<Real>(part, held_out, held_out, how, TrainHooks<Real>{}).run();
+        training, options, [&](const auto& part, const auto& held_out, const TrainOptions& how) {
+          return journal.part(message("fold ", ++fold), [&](const TrainHooks<Real>& hooks) {
+            return Trainer<Real>(part, held_out, held_out, how, hooks).run();
+          });
         });
+    if (journal.stopped()) return cut_short(*journal.stopped(), test, options);
     options.max_steps = found.steps;
   }
-  TrainResult<Real> result = Trainer<Real>(training, validation, test, options, hooks).run();
+  TrainResult<Real> result = journal.last([&](const TrainHooks<Real>& hooks) {
+    return Trainer<Real>(training, validation, test, options, hooks).run();
+  });
   result.folds = found.folds;
   if (found.folds > 0 && training.task == Task::kClassification) {
     result.temperature = found.temperature;
@@ -503,22 +522,29 @@ TrainResult<Real> train_here(const Dataset<Real>& training, const Dataset<Real>&
 // speak for all of them.
 template <typename Real>
 Rotation<Real> chosen_directions(const Rotation<Real>& all, const Dataset<Real>& training,
-                                 const Dataset<Real>& validation, const TrainOptions& options) {
+                                 const Dataset<Real>& validation, const TrainOptions& options,
+                                 TrainingJournal<Real>& journal) {
   constexpr Index kRaceSteps = 500;
   constexpr double kFewerLosses = 0.9, kFewerMistakes = 1.5;
   if (all.num_signals() == 0 || 2 * all.num_signals() > all.size()) return all;
   const Rotation<Real> few = all.first(all.num_signals());
   if (validation.size() == 0) return few;
-  const auto objective = [&](const Rotation<Real>& rotation) {
+  const auto objective = [&](const char* name, const Rotation<Real>& rotation) {
     TrainOptions race = options;
     race.max_steps = std::min(kRaceSteps, options.max_steps);
     if (rotation.size() == all.size()) race.moments = "tensor";
     const Dataset<Real> held_out = rotation.turned(validation);
     const Dataset<Real> part = rotation.turned(training);
-    const TrainHooks<Real> silent;
-    return Trainer<Real>(part, held_out, held_out, race, silent).run().validation;
+    return journal
+        .part(name,
+              [&](const TrainHooks<Real>& hooks) {
+                auto result = Trainer<Real>(part, held_out, held_out, race, hooks).run();
+                result.network = rotation.turned_back(result.network);
+                return result;
+              })
+        .validation;
   };
-  const double by_few = objective(few), by_all = objective(all);
+  const double by_few = objective("few directions", few), by_all = objective("all directions", all);
   const double limit = training.task == Task::kRegression
                            ? kFewerLosses * by_few
                            : by_few - kFewerMistakes / static_cast<double>(validation.size());
@@ -565,8 +591,10 @@ TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& vali
   const bool chosen = options.max_steps > 0;
   if (used.is_paper() || !Rotation<Real>::wanted(training.size(), training.X.cols()))
     return train_here(training, validation, test, used, chosen, hooks);
+  TrainingJournal<Real> journal(hooks);
   const Rotation<Real> all(training.X),
-      rotation = chosen_directions(all, training, validation, used);
+      rotation = chosen_directions(all, training, validation, used, journal);
+  if (journal.stopped()) return cut_short(*journal.stopped(), test, used);
   if (options.moments == "auto" && !used.is_strong() && rotation.size() == all.size())
     used.moments = "tensor";
   const bool safe = is_safe(used, rotation.size(), training.size());
@@ -574,13 +602,18 @@ TrainResult<Real> train(const Dataset<Real>& training, const Dataset<Real>& vali
     used.keep_last = true;
     if (!chosen && used.epochs == 0) used.max_steps = safe_steps(training.task);
   }
-  const bool twice = safe && !chosen && used.epochs == 0 && validation.size() > 0;
-  TrainResult<Real> result =
-      train_here(rotation.turned(training), rotation.turned(validation), rotation.turned(test),
-                 used, chosen, twice ? TrainHooks<Real>{} : hooks);
-  if (twice) return train_on_all(training, validation, test, options, result, hooks);
-  result.network = rotation.turned_back(result.network);
-  return result;
+  const auto turned = [&](const TrainHooks<Real>& own) {
+    TrainResult<Real> result = train_here(rotation.turned(training), rotation.turned(validation),
+                                          rotation.turned(test), used, chosen, own);
+    result.network = rotation.turned_back(result.network);
+    return result;
+  };
+  if (!(safe && !chosen && used.epochs == 0 && validation.size() > 0)) return journal.last(turned);
+  const TrainResult<Real> first = journal.part("without the validation part", turned);
+  if (journal.stopped()) return cut_short(first, test, used);
+  return journal.last([&](const TrainHooks<Real>& own) {
+    return train_on_all(training, validation, test, options, first, own);
+  });
 }
 
 template <typename Real>

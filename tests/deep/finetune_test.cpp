@@ -212,7 +212,8 @@ TEST(Finetune, NamesWhatIsWrongWithABackbone) {
   if (torch::cuda::is_available()) return;
   options = quick_options();
   options.placement.device = "cuda";
-  EXPECT_NE(complaint().find("no CUDA device"), std::string::npos);
+  EXPECT_NE(testing::error_of([&] { Finetuner(options, data); }).find("no CUDA device"),
+            std::string::npos);
 }
 
 TEST(Finetune, LoadsTheArraysThatItWrites) {

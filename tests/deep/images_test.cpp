@@ -8,6 +8,7 @@
 #include "support/random_data.hpp"
 #include "support/real_data.hpp"
 #include "udv/deep/finetune.hpp"
+#include "udv/io/file.hpp"
 #include "udv/io/safetensors.hpp"
 
 namespace udv::deep {
@@ -146,6 +147,24 @@ TEST(Images, NamesAJpegPictureThatIsCutOff) {
   std::filesystem::resize_file(folder / "b/cut.jpg", 20000);
   EXPECT_EQ(folder.error_of([&] { read_images(folder / "", {}); }).substr(0, 20),
             "b/cut.jpg: damaged J");
+}
+
+// Its header announces 12.9 GB: 65,500 rows and columns.
+TEST(Images, NamesAJpegPictureThatUnpacksToTooMuch) {
+  const auto source = data_file("efficientnet_b0/car.jpg");
+  UDV_NEEDS(source, "efficientnet_b0");
+  std::string bytes = io::read_bytes(source);
+  auto frame = bytes.find("\xFF\xC0");
+  if (frame == bytes.npos) frame = bytes.find("\xFF\xC2");
+  ASSERT_NE(frame, bytes.npos);
+  bytes.replace(frame + 5, 4, "\xFF\xDC\xFF\xDC");
+  const io::TemporaryFolder folder;
+  for (const char* name : {"a", "b"}) std::filesystem::create_directory(folder / name);
+  folder.write("a/large.jpg", bytes);
+  folder.write("b/whole.jpg", io::read_bytes(source));
+  EXPECT_NE(folder.error_of([&] { read_images(folder / "", {}); })
+                .find("a/large.jpg: damaged JPEG file found: 65500 x 65500 pixels announced"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -249,6 +249,22 @@ TEST(Peft, ThePatternThatStandsFirstCounts) {
   expect_change(peft, 6.0 / 4);
 }
 
+// A regular expression takes a frame of the stack for each character of a path.
+TEST(Peft, PathsThatNoModuleHasMeetNoPattern) {
+  for (const Json& patterns : {Json::object(), Json{{"q_proj", 6}}}) {
+    PeftFolder peft;
+    peft.write_config(
+        {{"peft_type", "LORA"}, {"r", 4}, {"lora_alpha", 8}, {"alpha_pattern", patterns}});
+    const std::string path = "base_model.model." + std::string(300'000, 'a') + ".q_proj";
+    peft.add(path + ".lora_A.weight", kA);
+    peft.add(path + ".lora_B.weight", kB);
+    if (patterns.empty())
+      EXPECT_EQ(peft.read().blocks.size(), 1u);
+    else
+      EXPECT_THROW(peft.read(), IoError);
+  }
+}
+
 // x @ (A * E)^T @ B^T * lora_alpha / (ranknum + 1e-5), where ranknum stays init_r although two of
 // its six triplets are gone.
 TEST(Peft, ReadsAdaLora) {

@@ -9,6 +9,9 @@
 
 namespace udv::net {
 
+template <typename Real>
+class TrainingJournal;
+
 /// Why the head and the targets are what they are, in words; empty where nothing was chosen.
 struct HeadChoice {
   std::string head, target;
@@ -25,7 +28,10 @@ struct HeadChoice {
 /// linear head has never won there).
 inline constexpr Index kMostRaceNumbers = 20'000'000, kMostCrossRows = 5'000;
 inline constexpr double kLeastSkewness = 1;
+/// The races are parts of the journal, where there is one; nothing is chosen where they are
+/// stopped.
 template <typename Real>
-UDV_EXPORT HeadChoice choose_head(PreparedData<Real>& data, TrainOptions& options);
+UDV_EXPORT HeadChoice choose_head(PreparedData<Real>& data, TrainOptions& options,
+                                  TrainingJournal<Real>* journal = nullptr);
 
 }  // namespace udv::net

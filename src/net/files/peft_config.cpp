@@ -89,7 +89,8 @@ bool is_positive(const Json& value) {
 
 }  // namespace
 
-PeftPattern::PeftPattern(const std::string& file, const std::string& name, const Json& table) {
+PeftPattern::PeftPattern(const std::string& file, const std::string& name, const Json& table)
+    : file_(file) {
   require<IoError>(table.is_null() || table.is_object(), file, ": ", name, " ", shown(table),
                    " found, names with numbers expected");
   for (const auto& [key, value] : table.items()) {
@@ -107,7 +108,11 @@ PeftPattern::PeftPattern(const std::string& file, const std::string& name, const
   }
 }
 
+// A regular expression takes a frame of the stack for each character.
 double PeftPattern::at(const std::string& path, double otherwise) const {
+  constexpr std::size_t kLongestPath = 4096;
+  require<IoError>(entries_.empty() || path.size() <= kLongestPath, file_, ": a module with ",
+                   path.size(), " characters found, up to ", kLongestPath, " expected");
   for (const auto& [key, value] : entries_)
     if (std::regex_match(path, key)) return value;
   return otherwise;

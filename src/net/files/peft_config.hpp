@@ -29,9 +29,11 @@ class PeftPattern {
   PeftPattern(const std::string& file, const std::string& name,
               const io::detail::OrderedJson& table);
 
+  /// Throws IoError where the path is longer than that of any module.
   double at(const std::string& path, double otherwise) const;
 
  private:
+  std::string file_;
   std::vector<std::pair<std::regex, double>> entries_;
 };
 
