@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/help.hpp"
 #include "cli/option_text.hpp"
+#include "core/communicator.hpp"
 #include "core/require.hpp"
 #include "jobs/config_file.hpp"
 #include "udv/core/version.hpp"
@@ -36,6 +37,36 @@ bool is_written(std::FILE* stream) {
   const bool written = std::fflush(stream) == 0 && std::ferror(stream) == 0;
   const bool open = fcntl(fileno(stream), F_GETFD) != -1;
   return written || !open;
+}
+
+// Which settings processes that work together need not have in common.
+bool may_differ(const Option& option) {
+  return option.name.empty() || option.name == "threads" || option.name == "out";
+}
+
+// "with --name value", or "without --name" where the text is empty.
+std::string given_text(const Option& option) {
+  const Setting value = option.get();
+  const auto* const text = std::get_if<std::string>(&value);
+  if (text && text->empty()) return "without " + flag_text(option);
+  return "with " + settings_text({{flag_text(option), value}});
+}
+
+// Each would go its own way: different numbers, or messages of different sizes. Collective.
+void require_alike(const OptionTable& table) {
+  if (communicator().is_alone()) return;
+  constexpr char kEnd = '\0';
+  std::string own;
+  for (const Option& option : table.options())
+    if (!may_differ(option)) own += given_text(option) + kEnd;
+  const std::vector<std::string> all = gathered(own);
+  for (size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all[0]) continue;
+    std::istringstream first(all[0]), other(all[r]);
+    for (std::string a, b; std::getline(first, a, kEnd) && std::getline(other, b, kEnd);)
+      require<IoError>(a == b, "rank 0 was started ", a, ", rank ", r, " ", b,
+                       ": the same options expected");
+  }
 }
 
 /// The flags of one command while the library reads them.
@@ -130,6 +161,7 @@ class Program {
     for (size_t c = 0; c < commands_.size(); ++c) {
       if (!flags_[c].parsed()) continue;
       flags_[c].apply();
+      require_alike(commands_[c].table);
       const ExitCode code = commands_[c].run();
       require<IoError>(is_written(stdout), kNotWritten);
       return code;

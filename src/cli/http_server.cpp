@@ -25,13 +25,16 @@ using std::chrono::seconds;
 
 constexpr std::size_t kMostConnections = 900;
 constexpr std::size_t kOtherFiles = 64;  // that a process has open besides connections
-constexpr int kMostFollowers = 200;
+constexpr std::size_t kMostFollowers = 200;
+constexpr int kMostWaiting = 4096;          // for the server to take their connection
 constexpr auto kForHead = seconds(5);       // from the first byte of a request to its last
 constexpr auto kForNext = seconds(10);      // until the next request of a connection
 constexpr auto kForProgress = seconds(10);  // while an answer is not taken
-constexpr auto kForRest = seconds(1);       // of what comes after the answer
-constexpr auto kStillHere = seconds(10);    // between two signs of life to a follower
-constexpr int kTick = 100;                  // milliseconds
+constexpr double kLeastRate = 16 << 10;     // bytes in a second, on average after that time
+constexpr auto kNewcomer = std::chrono::milliseconds(500);  // has done nothing wrong yet
+constexpr auto kForRest = seconds(1);                       // of what comes after the answer
+constexpr auto kStillHere = seconds(10);  // between two signs of life to a follower
+constexpr int kTick = 100;                // milliseconds
 constexpr std::size_t kPiece = 64 << 10;
 constexpr int kSystemBuffer = 128 << 10;  // of each connection and direction, in the system
 
@@ -66,15 +69,39 @@ const char* reason(int status) {
   }
 }
 
-// Below the limit of open files.
+// Within the limit of open files, which is raised where it may be: a connection may have a file.
 std::size_t most_connections() {
+  constexpr rlim_t kWanted = 2 * kMostConnections + kOtherFiles;
   rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur > kMostConnections + kOtherFiles)
-    return kMostConnections;
-  return files.rlim_cur > 2 * kOtherFiles ? files.rlim_cur - kOtherFiles : kOtherFiles;
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return kOtherFiles;
+  if (files.rlim_cur < kWanted) {
+    files.rlim_cur = std::min(kWanted, files.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &files);
+    ::getrlimit(RLIMIT_NOFILE, &files);
+  }
+  if (files.rlim_cur >= kWanted) return kMostConnections;
+  return files.rlim_cur > 3 * kOtherFiles ? (files.rlim_cur - kOtherFiles) / 2 : kOtherFiles;
 }
 
 }  // namespace
+
+void add_security(HttpAnswer& answer, bool page) {
+  const std::string content =
+      page ? "img-src data: blob:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+             "connect-src 'self'; "
+           : "sandbox; ";
+  answer.headers.insert(
+      answer.headers.end(),
+      {{"Content-Security-Policy", "default-src 'none'; " + content +
+                                       "base-uri 'none'; form-action 'none'; frame-ancestors "
+                                       "'none'"},
+       {"X-Content-Type-Options", "nosniff"},
+       {"X-Frame-Options", "DENY"},
+       {"Referrer-Policy", "no-referrer"},
+       {"Cross-Origin-Resource-Policy", "same-origin"},
+       {"Cross-Origin-Opener-Policy", "same-origin"},
+       {"Cache-Control", "no-store"}});
+}
 
 /// A descriptor that is closed in the end.
 class HttpServer::Handle {
@@ -109,6 +136,8 @@ struct HttpServer::Connection {
   Handle file;
   std::uintmax_t file_left = 0;
   bool keep_alive = false;
+  Clock::time_point began = since;  // this answer, or this text for a follower
+  std::uintmax_t taken = 0;         // bytes of it that went out
   // A text that connections share: what is on its way, and what a follower was shown before it.
   std::shared_ptr<const std::string> shown, seen;
   bool events = false;
@@ -116,6 +145,21 @@ struct HttpServer::Connection {
   void enter(Phase next) {
     phase = next;
     since = Clock::now();
+  }
+  void begin_answer() {
+    began = Clock::now();
+    taken = sent = 0;
+  }
+  /// Ends it at once: the system would go on sending what it has, for minutes.
+  void cut() {
+    const linger at_once{1, 0};
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    phase = Phase::kOver;
+  }
+  /// Bytes of this answer in a second.
+  double rate(Clock::time_point now) const {
+    const std::chrono::duration<double> passed = now - began;
+    return static_cast<double>(taken) / std::max(passed.count(), 1e-3);
   }
   bool wants_to_send() const {
     return phase == Phase::kSending || (phase == Phase::kFollowing && (shown || sent < out.size()));
@@ -127,8 +171,10 @@ struct HttpServer::Parts {
   Latest latest;
   Handle listener;
   std::list<Connection> connections;
-  int followers = 0;
+  std::size_t followers = 0;
+  bool pauses = false;  // nobody is let in: the system has no more for them
   const std::size_t most = most_connections();
+  const std::size_t most_followers = std::min(kMostFollowers, most / 2);
 
   // ---- answers
 
@@ -144,6 +190,7 @@ struct HttpServer::Parts {
     HttpAnswer answer;
     answer.status = status;
     answer.text = std::string(reason(status)) + "\n";
+    add_security(answer, false);
     c.keep_alive = false;
     send_text(c, answer, false);
   }
@@ -155,7 +202,7 @@ struct HttpServer::Parts {
       c.shown = answer.shared;
     else if (!head_only)
       c.out += text;
-    c.sent = 0;
+    c.begin_answer();
     c.enter(Phase::kSending);
   }
 
@@ -177,7 +224,7 @@ struct HttpServer::Parts {
     }
     ::lseek(c.file.get(), static_cast<off_t>(part.first), SEEK_SET);
     c.out = head_of(answer, part.count, c.keep_alive);
-    c.sent = 0;
+    c.begin_answer();
     c.file_left = request.method == "HEAD" ? 0 : part.count;
     c.enter(Phase::kSending);
   }
@@ -190,16 +237,17 @@ struct HttpServer::Parts {
       answer = {};
       answer.status = 500;
       answer.text = "the folder cannot be read\n";
+      add_security(answer, false);
     }
     c.keep_alive = request.keep_alive;
     if (!answer.file.empty()) return send_file(c, std::move(answer), request);
     if (!answer.follows) return send_text(c, answer, request.method == "HEAD");
-    if (followers >= kMostFollowers) return refuse(c, 503);
+    if (followers >= most_followers) end_oldest_follower();
     ++followers;
     c.events = true;
     c.keep_alive = false;
     c.out = head_of(answer, 0, false);
-    c.sent = 0;
+    c.begin_answer();
     c.enter(Phase::kFollowing);
   }
 
@@ -239,6 +287,7 @@ struct HttpServer::Parts {
         ::send(c.socket.get(), text.data() + c.sent, text.size() - c.sent, MSG_NOSIGNAL);
     if (count < 0) return errno == EAGAIN || errno == EINTR;
     c.sent += static_cast<std::size_t>(count);
+    c.taken += static_cast<std::uintmax_t>(count);
     if (count > 0) c.since = Clock::now();
     return true;
   }
@@ -309,8 +358,8 @@ struct HttpServer::Parts {
     } else {
       return;
     }
-    c.sent = 0;
-    c.since = Clock::now();
+    c.begin_answer();
+    c.since = c.began;
   }
 
   void check_time(Connection& c, Clock::time_point now) const {
@@ -318,7 +367,12 @@ struct HttpServer::Parts {
     if (c.phase == Phase::kReading && passed > (c.in.empty() ? kForNext : kForHead))
       c.phase = Phase::kOver;
     if (c.phase == Phase::kClosing && passed > kForRest) c.phase = Phase::kOver;
-    if (c.wants_to_send() && passed > kForProgress) c.phase = Phase::kOver;
+    if (c.wants_to_send() && (passed > kForProgress || is_too_slow(c, now))) c.cut();
+  }
+
+  // A few bytes now and then are no progress.
+  static bool is_too_slow(const Connection& c, Clock::time_point now) {
+    return now - c.began > kForProgress && c.rate(now) < kLeastRate;
   }
 
   void remove_ended() {
@@ -334,28 +388,78 @@ struct HttpServer::Parts {
 
   // ---- the loop
 
-  // Where there is no room, the one that has said nothing for longest goes.
+  // Who makes way for somebody new: the lowest first. Whoever came or asked just now is not to
+  // suffer for those who say nothing or do not take their answers.
+  static int claim_of(const Connection& c, Clock::time_point now) {
+    switch (c.phase) {
+      case Phase::kOver:
+      case Phase::kClosing:
+        return 0;
+      case Phase::kReading:
+        return now - c.since > kNewcomer ? 1 : 3;
+      case Phase::kSending:
+        return now - c.began > kNewcomer ? 2 : 4;
+      default:
+        return 5;
+    }
+  }
+
+  // Of two with the same claim: the slower one that takes an answer, else the one that has been
+  // silent for longer.
+  static bool goes_before(const Connection& one, const Connection& other, Clock::time_point now) {
+    const int claim = claim_of(one, now), other_claim = claim_of(other, now);
+    if (claim != other_claim) return claim < other_claim;
+    if (one.phase == Phase::kSending && other.phase == Phase::kSending &&
+        one.rate(now) != other.rate(now))
+      return one.rate(now) < other.rate(now);
+    return one.since < other.since;
+  }
+
   void make_room() {
     if (connections.size() < most) return;
-    auto oldest = connections.end();
-    for (auto c = connections.begin(); c != connections.end(); ++c)
-      if (c->phase == Phase::kReading && (oldest == connections.end() || c->since < oldest->since))
-        oldest = c;
-    if (oldest != connections.end()) connections.erase(oldest);
+    const auto now = Clock::now();
+    const auto last = std::min_element(connections.begin(), connections.end(),
+                                       [&](const Connection& one, const Connection& other) {
+                                         return goes_before(one, other, now);
+                                       });
+    if (last->events) --followers;
+    if (last->wants_to_send()) last->cut();
+    connections.erase(last);
+  }
+
+  // The first that does not take what it is sent, else the first of all. A browser comes back by
+  // itself.
+  void end_oldest_follower() {
+    Connection* oldest = nullptr;
+    const auto now = Clock::now();
+    for (Connection& c : connections) {
+      if (c.phase != Phase::kFollowing) continue;
+      const bool stuck = c.wants_to_send() && now - c.since > kNewcomer;
+      if (!oldest || stuck) oldest = &c;
+      if (stuck) break;
+    }
+    if (!oldest) return;
+    --followers;
+    oldest->events = false;
+    oldest->cut();
   }
 
   void accept_all() {
-    for (int i = 0; i < 64; ++i) {
-      make_room();
-      if (connections.size() >= most) return;
+    for (int i = 0; i < 256; ++i) {
       const int socket = ::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-      if (socket < 0) return;
+      if (socket < 0) {
+        pauses = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        return;
+      }
+      make_room();
       connections.emplace_back(socket);
     }
   }
 
   void step() {
-    std::vector<pollfd> events{{listener.get(), POLLIN, 0}};
+    // Asked again after the pause: a listener that is readable all the time would keep it busy.
+    std::vector<pollfd> events{{listener.get(), static_cast<short>(pauses ? 0 : POLLIN), 0}};
+    pauses = false;
     for (const Connection& c : connections) {
       const bool reads = c.phase != Phase::kSending;
       events.push_back(
@@ -403,7 +507,7 @@ int HttpServer::bind(int port) {
   auto* const any = reinterpret_cast<sockaddr*>(&address);
   socklen_t size = sizeof address;
   const bool taken = listener.get() >= 0 && ::bind(listener.get(), any, size) == 0 &&
-                     ::listen(listener.get(), 512) == 0 &&
+                     ::listen(listener.get(), kMostWaiting) == 0 &&
                      ::getsockname(listener.get(), any, &size) == 0;
   require<IoError>(taken, "port ", port, " of 127.0.0.1 cannot be had: ", std::strerror(errno));
   return ntohs(address.sin_port);

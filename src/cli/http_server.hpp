@@ -23,6 +23,10 @@ struct HttpAnswer {
   bool follows = false;  ///< events are sent until either side ends it
 };
 
+/// Headers that every answer has: nothing runs in what is sent but the page itself, nobody shows it
+/// in a frame, no address goes elsewhere.
+void add_security(HttpAnswer& answer, bool page);
+
 /// A small server for one machine: one thread, one buffer of a few kilobytes for each connection,
 /// at most so many connections, and a time limit on everything. Those that are slow or say nothing
 /// make way for others; nobody waits for somebody else.

@@ -40,7 +40,8 @@ void catch_interrupts() {
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  struct sigaction hangup = {};  // ignored where the program was started with nohup
+  sigaction(SIGUSR1, &action, nullptr);  // mpirun passes it on to all processes
+  struct sigaction hangup = {};          // ignored where the program was started with nohup
   sigaction(SIGHUP, nullptr, &hangup);
   if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }

@@ -54,7 +54,8 @@ std::vector<Command> all_commands() {
 template <typename Run>
 int run_as_member(char** arguments, const Run& run) {
   TeamMember member;
-  return member.leave(member.join(arguments) ? run() : kBadInput);
+  const int joined = member.join(arguments);
+  return member.leave(joined == kDone ? run() : joined);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "core/require.hpp"
+#include "udv/io/expansion.hpp"
 
 namespace udv::cli {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 struct ReportOptions {
   std::vector<std::string> folders;
   std::string out = "report.html", title = "udv report";
+  double max_expand = 0;
 };
 
 void describe(OptionTable& table, ReportOptions& options) {
@@ -21,9 +23,11 @@ void describe(OptionTable& table, ReportOptions& options) {
       .called("FOLDER");
   table.add("out", options.out, "HTML file to write").called("FILE");
   table.add("title", options.title, "Title of the page");
+  io::add_max_expand(table, options.max_expand);
 }
 
 ExitCode run_report(const ReportOptions& options) {
+  io::set_max_expand(options.max_expand);
   const std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
   require<IoError>(!std::filesystem::is_directory(options.out), options.out,
                    ": a folder found, the name of an HTML file expected");

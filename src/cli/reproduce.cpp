@@ -61,10 +61,9 @@ void print_outcome(const jobs::Reproduced& reproduced) {
   std::fflush(stdout);
 }
 
-void leave_page(const jobs::ReproduceResult& result, const ReproduceSettings& settings) {
-  const std::filesystem::path page = result.folder / "report.html";
-  if (settings.terminal.report) report::write_reproduction(page, result);
+void print_counts(const jobs::ReproduceResult& result, const ReproduceSettings& settings) {
   if (settings.terminal.quiet) return;
+  const std::filesystem::path page = result.folder / "report.html";
   fmt::print("\n  {} seen, {} not seen, {} not run\n  {}\n", result.count(ClaimStatus::kSeen),
              result.count(ClaimStatus::kNotSeen), result.count(ClaimStatus::kNotRun),
              settings.terminal.report ? page.string() : result.folder.string());
@@ -79,10 +78,11 @@ ExitCode run_reproduce(const ReproduceSettings& settings) {
   jobs::ReproduceOptions options = settings.options;
   options.program = "/proc/self/exe";
   if (!settings.terminal.quiet) options.finished = print_outcome;
+  if (settings.terminal.report) options.page = report::write_reproduction;
   Terminal terminal("reproduce", settings.terminal, run);
   catch_interrupts();
   const jobs::ReproduceResult result = jobs::reproduce(settings.input, options, terminal.session());
-  if (result.outcome != jobs::Outcome::kInterrupted) leave_page(result, settings);
+  if (result.outcome != jobs::Outcome::kInterrupted) print_counts(result, settings);
   return terminal.exit_code(result.outcome, result.folder);
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/sweep_summary.hpp"
+#include "udv/io/file.hpp"
 
 namespace udv::cli {
 namespace {
@@ -25,6 +26,15 @@ void print_table(const jobs::SweepResult& result) {
   fmt::print("{}", sweep_summary(result.rows, result.dataset, isatty(STDOUT_FILENO) == 1));
 }
 
+// Where another part ends meanwhile, the page shows what it has added.
+void leave_page(const std::filesystem::path& folder, const Terminal& terminal) {
+  const std::filesystem::path run = folder / "run.json";
+  for (std::string shown; std::filesystem::exists(run) && shown != io::read_bytes(run);) {
+    shown = io::read_bytes(run);
+    terminal.leave_report(folder);
+  }
+}
+
 ExitCode run_sweep(const jobs::SweepInput& input, const SweepFlags& flags, Terminal& terminal) {
   if (flags.summary) {
     print_table(jobs::read_sweep_result(input.spec));
@@ -32,7 +42,7 @@ ExitCode run_sweep(const jobs::SweepInput& input, const SweepFlags& flags, Termi
   }
   const jobs::SweepResult result = jobs::sweep(input, terminal.session());
   if (result.outcome != jobs::Outcome::kInterrupted) {
-    terminal.leave_report(result.folder);
+    leave_page(result.folder, terminal);
     if (!terminal.quiet()) {
       print_table(result);
       const std::string finished =

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
+#include "cli/browser.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/watch_server.hpp"
@@ -17,6 +19,7 @@ struct WatchOptions {
   std::string folder;
   int port = 0;           ///< 0: any
   double time_limit = 0;  ///< seconds; 0: none
+  bool open = true;
 };
 
 void describe(OptionTable& table, WatchOptions& options) {
@@ -28,14 +31,21 @@ void describe(OptionTable& table, WatchOptions& options) {
       .positive()
       .measured_in("seconds")
       .default_is("none");
+  table
+      .add("open", options.open,
+           "Open the page in the browser where there is a graphical session (BROWSER, xdg-open)")
+      .as_switch_word();
 }
 
 ExitCode run_watch(const WatchOptions& options) {
   WatchServer server(options.folder);
   const int port = server.bind(options.port);
-  fmt::print("  http://127.0.0.1:{}/{}/   (Ctrl-C ends it)\n", port, server.token());
+  const std::string address = fmt::format("http://127.0.0.1:{}/{}/", port, server.token());
+  fmt::print("  {}   (Ctrl-C ends it)\n", address);
   std::fflush(stdout);
   catch_interrupts();
+  std::optional<ShownAddress> shown;
+  if (options.open) shown.emplace(address);
   const auto start = std::chrono::steady_clock::now();
   server.serve([&] {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;

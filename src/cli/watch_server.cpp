@@ -59,25 +59,6 @@ HttpAnswer refusal(int status, const std::string& text) {
   return answer;
 }
 
-// Nothing runs in what is sent but the page itself; nobody shows it in a frame.
-void add_security(HttpAnswer& answer, bool page) {
-  const std::string content =
-      page ? "img-src data: blob:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-             "connect-src 'self'; "
-           : "sandbox; ";
-  answer.headers.insert(
-      answer.headers.end(),
-      {{"Content-Security-Policy", "default-src 'none'; " + content +
-                                       "base-uri 'none'; form-action 'none'; frame-ancestors "
-                                       "'none'"},
-       {"X-Content-Type-Options", "nosniff"},
-       {"X-Frame-Options", "DENY"},
-       {"Referrer-Policy", "no-referrer"},
-       {"Cross-Origin-Resource-Policy", "same-origin"},
-       {"Cross-Origin-Opener-Policy", "same-origin"},
-       {"Cache-Control", "no-store"}});
-}
-
 }  // namespace
 
 fs::path file_inside(const fs::path& folder, const std::string& name) {
@@ -124,12 +105,19 @@ class LiveText {
   void run() {
     std::string last;
     while (!stopping_) {
-      if (wanted_.exchange(false)) {
-        std::string now = report::live_report(title_, folder_);
-        if (now != last) publish(now);
-        last = std::move(now);
-      }
+      if (wanted_.exchange(false)) renew(last);
       for (int i = 0; i < 10 && !stopping_; ++i) std::this_thread::sleep_for(kLook / 10);
+    }
+  }
+
+  // What goes wrong here, as too little memory, goes by: the text before it stays.
+  void renew(std::string& last) {
+    try {
+      std::string now = report::live_report(title_, folder_);
+      if (now != last) publish(now);
+      last = std::move(now);
+    } catch (const std::exception&) {
+      wanted_ = true;
     }
   }
 

@@ -24,6 +24,24 @@ TEST(Demo, ComparesBmWithUduInATableAndOnDisk) {
   EXPECT_GT(bm["relative_error"], 1e-3);
 }
 
+TEST(Demo, LeavesFilesOfOthersAlone) {
+  const Cli cli;
+  std::filesystem::create_directory(cli.path("out"));
+  cli.write("out/report.html", "precious");
+  const Outcome outcome = cli.run("demo --out out");
+  EXPECT_EQ(outcome.code, 2) << outcome;
+  EXPECT_NE(outcome.err.find("report.html"), std::string::npos) << outcome;
+  EXPECT_EQ(cli.text("out/report.html"), "precious");
+  EXPECT_FALSE(cli.exists("out/bm"));
+}
+
+TEST(Demo, ResumesInItsOwnFolder) {
+  const Cli cli;
+  ASSERT_EQ(cli.run("demo --quiet --out out --time-limit 0.05").code, 0);
+  EXPECT_EQ(cli.run("demo --quiet --out out").code, 2);
+  EXPECT_EQ(cli.run("demo --quiet --out out --resume --time-limit 0.05").code, 0);
+}
+
 TEST(Demo, HeedsItsTimeLimit) {
   const Cli cli;
   cli.run("demo --quiet --out out --time-limit 0.05");

@@ -48,6 +48,20 @@ TEST(Finetune, TrainsPrunesAndTestsABuiltInNetwork) {
   EXPECT_NE(tested.out.find("test accuracy"), std::string::npos);
 }
 
+// There are no pictures, and nobody looks for them.
+TEST(Finetune, IsRefusedBeforeAnythingIsRead) {
+  const Cli cli;
+  std::filesystem::create_directory(cli.path("out"));
+  cli.write("out/run.json", "{}");
+  for (const char* command : {"finetune --data nothing", "lora --model m --train t --eval e",
+                              "lora --model m --train t --eval e --method lora,lora-udv"}) {
+    const Outcome outcome = cli.run(std::string(command) + " --out out");
+    EXPECT_EQ(outcome.code, 2) << command << outcome;
+    EXPECT_NE(outcome.err.find("--out: out holds "), std::string::npos) << outcome;
+  }
+  EXPECT_EQ(cli.text("out/run.json"), "{}");
+}
+
 TEST(Finetune, GoesOnAfterCtrlCToTheSameFiles) {
   const Cli cli;
   write_pictures(cli);

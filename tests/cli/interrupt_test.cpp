@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <cmath>
+
 #include "cli/support.hpp"
 
 namespace udv::cli {
@@ -114,8 +116,8 @@ TEST(Interrupt, SaysHowToGoOn) {
   EXPECT_EQ(outcome.out, "");
 }
 
-TEST(Interrupt, ByTermOrHangupDoesTheSame) {
-  for (const int signal : {SIGTERM, SIGHUP}) {
+TEST(Interrupt, ByTermHangupOrUserDoesTheSame) {
+  for (const int signal : {SIGTERM, SIGHUP, SIGUSR1}) {
     const Cli cli;
     cli.write("data.csv", triplets(noisy().entries));
     const auto process = cli.start("complete data.csv --out out");
@@ -173,6 +175,66 @@ TEST(Resume, HasTheWholeTimeLimitAgain) {
   const int before = cli.run_json()["iterations"];
   ASSERT_EQ(cli.run(command + " --resume").code, 4);
   EXPECT_GT(cli.run_json()["iterations"].get<int>(), 1.2 * before);
+}
+
+/// Offsets and noise, explained by variational Bayes alone; takes a good half of a second.
+Entries noisy_with_offsets() {
+  Entries entries = planted_completion({.rows = 2000,
+                                        .cols = 1500,
+                                        .symmetric = false,
+                                        .rank = 6,
+                                        .measurements = 120000,
+                                        .noise = 0.3,
+                                        .seed = 4})
+                        .entries;
+  for (size_t t = 0; t < entries.value.size(); ++t)
+    entries.value[t] += 5 + std::sin(entries.row[t]) + std::cos(3.0 * entries.col[t]);
+  return entries;
+}
+
+// Sweeps of the search in the checkpoint; 0: there is none.
+int sweeps_in_checkpoint(const Cli& cli) {
+  const std::string words = "Bayes sweeps", text = cli.run("inspect out/checkpoint.bin").out;
+  const size_t place = text.find(words);
+  return place == text.npos ? 0 : std::stoi(text.substr(place + words.size()));
+}
+
+// What a run has found, without times.
+Json figures(const Cli& cli, const std::string& out) {
+  Json json = cli.run_json(out);
+  for (const char* const name : {"seconds", "config", "iterations_per_second"}) json.erase(name);
+  return json;
+}
+
+// Cut off again and again, by time limits and once by SIGKILL: no sweep is done twice.
+TEST(Resume, OfASearchByBayesKeepsItsSweeps) {
+  const Cli cli;
+  cli.write("data.csv", triplets(noisy_with_offsets()));
+  const std::string command = "complete data.csv --start bayes --quiet --report off --out ";
+  ASSERT_EQ(cli.run(command + "whole --threads 1").code, 0);
+  const double limit = cli.run_json("whole")["seconds"].get<double>() / 8;
+  const std::string limited = fmt::format("{}out --threads 2 --time-limit {:.6f}", command, limit);
+  Outcome last = cli.run(limited);
+  int legs = 1;
+  for (int sweeps = 0; last.code == 4 && legs < 100; ++legs) {
+    const int now = sweeps_in_checkpoint(cli);
+    EXPECT_GT(now, sweeps) << "leg " << legs;
+    sweeps = now;
+    if (legs == 2) {
+      const auto killed = cli.start(command + "out --threads 1 --resume");
+      std::this_thread::sleep_for(milliseconds(static_cast<int>(1000 * limit)));
+      killed->send(SIGKILL);
+      EXPECT_NE(killed->wait().code, 0);
+      EXPECT_GE(sweeps_in_checkpoint(cli), sweeps);
+    }
+    last = cli.run(limited + " --resume");
+  }
+  EXPECT_EQ(last.code, 0) << last;
+  EXPECT_GE(legs, 3);
+  for (const std::string name : {"U.npy", "d.npy", "V.npy", "center.npz"})
+    EXPECT_EQ(cli.text("out/" + name), cli.text("whole/" + name)) << name;
+  EXPECT_EQ(figures(cli, "out"), figures(cli, "whole"));
+  EXPECT_FALSE(cli.exists("out/checkpoint.bin"));
 }
 
 TEST(Resume, WithOtherDataIsRefusedAndChangesNothing) {

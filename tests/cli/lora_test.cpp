@@ -94,6 +94,21 @@ TEST_F(LoraCommand, ComparesMethodsAndRanks) {
   EXPECT_NE(cli_.text("out/report.html").find("Perplexity after pruning"), std::string::npos);
 }
 
+TEST_F(LoraCommand, ComparesInNoFolderOfOthers) {
+  std::filesystem::create_directory(cli_.path("out"));
+  cli_.write("out/history.csv", "precious");
+  const std::string two = run_ + "--rank 2,3 --out out";
+  EXPECT_EQ(cli_.run(two).code, 2);
+  EXPECT_EQ(cli_.text("out/history.csv"), "precious");
+  std::filesystem::remove(cli_.path("out/history.csv"));
+  ASSERT_EQ(cli_.run(two).code, 0);
+  const std::string joined = cli_.text("out/history.csv");
+  EXPECT_EQ(cli_.run(two).code, 2);
+  const Outcome again = cli_.run(two + " --resume");
+  EXPECT_EQ(again.code, 0) << again;
+  EXPECT_EQ(cli_.text("out/history.csv"), joined);
+}
+
 TEST_F(LoraCommand, GoesOnAfterCtrlCToTheSameFiles) {
   const std::string longer = run_ + "--method lora,lora-udv --rank 4 --epochs 40 --report off ";
   ASSERT_EQ(cli_.run(longer + "--out whole --quiet").code, 0);
@@ -211,7 +226,7 @@ TEST_F(LoraCommand, NamesWhatIsWrongWithItsInput) {
   complains(start + texts + "--rank 0 --out out", 2, "--rank: '0' found");
   complains(start + texts + "--method svd --out out", 2, "--method: 'svd' found");
   complains(start + texts + "--optimizer best --out out", 2, "--optimizer: 'best' found");
-  complains(start + texts + "--device cuda --out out", 3, "no CUDA device");
+  complains(start + texts + "--device cuda --out out", 2, "no CUDA device");
   complains(start + "--train train.txt --out out", 2, "--eval");
   complains(start + "--out out", 2, "--train: texts");
   complains("lora --model nowhere " + texts + "--out out", 3, "nowhere: no such file or folder");

@@ -149,6 +149,37 @@ TEST_F(ReproduceCommand, LeavesFoldersOfOthersAlone) {
   EXPECT_EQ(cli_.text("out/e/run-0/mine.txt"), "precious");
 }
 
+TEST_F(ReproduceCommand, LeavesFilesOfOthersAlone) {
+  cli_.write("e.toml", experiment("2"));
+  std::filesystem::create_directory(cli_.path("out"));
+  cli_.write("out/claims.md", "precious");
+  const Outcome outcome = reproduce("e.toml");
+  EXPECT_EQ(outcome.code, 2) << outcome;
+  EXPECT_NE(outcome.err.find("claims.md"), std::string::npos) << outcome;
+  EXPECT_EQ(cli_.text("out/claims.md"), "precious");
+  EXPECT_FALSE(cli_.exists("out/e"));
+  EXPECT_EQ(reproduce("e.toml --force").code, 0);
+  EXPECT_EQ(reproduce("e.toml").code, 0) << "its own claims are replaced";
+}
+
+TEST_F(ReproduceCommand, SharesItsExperimentsOutToParts) {
+  for (const char* name : {"e", "f", "g"}) cli_.write(std::string(name) + ".toml", experiment("2"));
+  const std::string all = "e.toml f.toml g.toml --part ";
+  const Outcome second = reproduce(all + "2/2");
+  EXPECT_EQ(second.code, 0) << second;
+  EXPECT_NE(second.out.find("1 seen, 0 not seen, 2 not run"), second.out.npos) << second;
+  EXPECT_TRUE(cli_.exists("out/f"));
+  EXPECT_FALSE(cli_.exists("out/e"));
+  EXPECT_NE(cli_.text("out/claims.md").find("not finished by its part"), std::string::npos);
+  const Outcome first = reproduce(all + "1/2");
+  EXPECT_EQ(first.code, 0) << first;
+  EXPECT_NE(first.out.find("3 seen, 0 not seen, 0 not run"), first.out.npos) << first;
+  const std::string claims = cli_.text("out/claims.md");
+  EXPECT_EQ(reproduce("e.toml f.toml g.toml").code, 0);
+  EXPECT_EQ(cli_.text("out/claims.md"), claims) << "nothing was left to do";
+  EXPECT_EQ(reproduce(all + "3/2").code, 2);
+}
+
 TEST_F(ReproduceCommand, GoesOnAfterCtrlC) {
   std::string text = experiment("2");
   text.replace(text.find("--rank 2"), 8,

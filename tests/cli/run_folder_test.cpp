@@ -188,6 +188,26 @@ TEST(RunFolder, IsNotOverwrittenUnlessAskedFor) {
   EXPECT_EQ(cli.run_json()["seed"], 3);
 }
 
+// The refusal comes before the data are read: these are damaged, and nobody says so.
+TEST(RunFolder, IsRefusedBeforeAnythingIsRead) {
+  const Cli cli;
+  complete_small(cli);
+  cli.write("bad.csv", "1,2,three\n");
+  cli.write("bad.npy", "none");
+  cli.write("sweep.toml", "data = \"bad.csv\"\n");
+  for (const char* command :
+       {"complete bad.csv", "sense bad.npy bad.npy", "phase bad.npy bad.npy", "train bad.csv",
+        "predict bad.npy bad.csv", "evaluate bad.npy bad.csv", "prune bad.npy --rank 1",
+        "export bad.npy --to onnx", "fold-in bad.npy bad.csv"}) {
+    const Outcome outcome = cli.run(std::string(command) + " --out out");
+    EXPECT_EQ(outcome.code, 2) << command << outcome;
+    EXPECT_NE(outcome.err.find("holds a finished run"), std::string::npos) << command << outcome;
+    EXPECT_FALSE(cli.exists("out/.udv-lock"));
+  }
+  EXPECT_NE(cli.run("complete bad.csv --out new/deep").code, 0);
+  EXPECT_FALSE(cli.exists("new"));
+}
+
 TEST(RunFolder, NamesAFileWhoseNameIsNotUtf8) {
   const Cli cli;
   cli.write("\xff.csv", triplets(small_planted().entries));

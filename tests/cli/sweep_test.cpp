@@ -167,6 +167,41 @@ TEST(SweepCommand, LeavesFilesOfOthersAlone) {
   EXPECT_EQ(cli.text("out/sweep.toml"), "mine = 1\n");
 }
 
+TEST(SweepCommand, MergesIntoNothingButASweep) {
+  const Cli cli;
+  write(cli);
+  ASSERT_EQ(cli.run("sweep sweep.toml --out a --part 1/2 --quiet").code, 0);
+  cli.write("entries.csv", triplets(small_planted().entries));
+  ASSERT_EQ(cli.run("complete entries.csv --out run --quiet").code, 0);
+  std::filesystem::create_directory(cli.path("mine"));
+  cli.write("mine/sweep.toml", "mine = 1\n");
+  for (const std::string out : {"run", "mine"}) {
+    const auto before = cli.files(out);
+    for (const std::string how : {"--merge a", "--part 2/2"}) {
+      const Outcome outcome = cli.run("sweep sweep.toml --out " + out + " " + how);
+      EXPECT_EQ(outcome.code, 2) << outcome;
+      EXPECT_NE(outcome.err.find(out + " holds"), std::string::npos) << outcome;
+      EXPECT_EQ(cli.files(out), before) << how;
+    }
+  }
+  // Its own folder is brought up to date, again and again.
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(cli.run("sweep sweep.toml --merge a --out merged --quiet").code, 0);
+  EXPECT_EQ(cli.run("sweep sweep.toml --merge a --out run --force --quiet").code, 0);
+  EXPECT_EQ(cli.run_json("run")["command"], "sweep");
+}
+
+TEST(SweepCommand, PartsThatEndTogetherBothArrive) {
+  const Cli cli;
+  write(cli);
+  const auto one = cli.start("sweep sweep.toml --out out --part 1/2 --quiet --threads 1");
+  const auto two = cli.start("sweep sweep.toml --out out --part 2/2 --quiet --threads 1");
+  const Outcome first = one->wait(), second = two->wait();
+  EXPECT_EQ(first.code, 0) << first;
+  EXPECT_EQ(second.code, 0) << second;
+  EXPECT_EQ(keys(cli).size(), 24u);
+}
+
 TEST(SweepCommand, RunsAgainForOtherDataOrSettings) {
   const Cli cli;
   write(cli);

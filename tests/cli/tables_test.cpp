@@ -147,7 +147,7 @@ TEST(Columns, AreChosenByFlagsAndGuessesAreTold) {
   EXPECT_EQ(cli.run_json()["rows"], 30);
   EXPECT_EQ(cli.run_json()["rank"], 2);
   cli.write("data.csv", "rating,item,user" + text.substr(text.find('\n')));
-  const Outcome outcome = cli.run("complete data.csv --out out");
+  const Outcome outcome = cli.run("complete data.csv --out out --force");
   EXPECT_NE(outcome.out.find("rows from 'user', columns from 'item', values from 'rating'"),
             std::string::npos)
       << outcome;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <sys/resource.h>
+
 #include "cli/http.hpp"
 #include "cli/support.hpp"
 #include "cli/watch_server.hpp"
@@ -73,6 +75,15 @@ class WatchCommand : public ::testing::Test {
     const std::string status = file_text("/proc/" + id_ + "/status");
     const auto at = status.find("VmRSS:");
     return at == status.npos ? 0 : std::stol(status.substr(at + 6));
+  }
+  // Seconds of processor time that the server has taken.
+  double processor_time() const {
+    std::istringstream words(file_text("/proc/" + id_ + "/stat"));
+    std::string word;
+    for (int i = 0; i < 13; ++i) words >> word;
+    double user = 0, system = 0;
+    words >> user >> system;
+    return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
   // Somebody who asks properly gets the page at once.
   void expect_answers() {
@@ -227,6 +238,105 @@ TEST_F(WatchCommand, KeepsOneCopyOfThePageForThoseWhoDoNotTakeIt) {
   const auto only_head = client.Head(token_ + "/");
   EXPECT_EQ(only_head->get_header_value("Content-Length"), std::to_string(whole.size()));
   EXPECT_TRUE(only_head->body.empty());
+}
+
+// More than the server has room for.
+TEST_F(WatchCommand, AnswersWhileAThousandDoNotTakeTheirAnswers) {
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = std::min<rlim_t>(4096, files.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  std::filesystem::create_directories(cli_.path("run"));
+  cli_.write("run/run.json", R"({"files":["large.bin"]})");
+  cli_.write("run/large.bin", std::string(4 << 20, 'x'));
+  start();
+  std::vector<std::unique_ptr<Socket>> deaf;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string path = token_ + (i % 2 ? "/" : "/files/large.bin");
+    deaf.push_back(say("GET " + path + " HTTP/1.1\r\nHost: " + own_host() + "\r\n\r\n"));
+    if (i % 250 == 249) expect_answers();
+  }
+  const double before = processor_time();
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_LT(processor_time() - before, 0.5) << "it is busy though nobody asks";
+  for (int i = 0; i < 3; ++i) expect_answers();
+  EXPECT_TRUE(follows("event: end"));
+#ifndef __SANITIZE_ADDRESS__  // which has memory of its own
+  EXPECT_LT(memory(), 100'000);
+#endif
+}
+
+// A new viewer is shown the run though as many as it has room for only pretend to watch.
+TEST_F(WatchCommand, ShowsTheRunToTheNewestViewer) {
+  std::filesystem::create_directories(cli_.path("run"));
+  cli_.write("run/run.json", "{}");
+  start();
+  std::vector<std::unique_ptr<Socket>> others;
+  for (int i = 0; i < 300; ++i)
+    others.push_back(say("GET " + token_ + "/events HTTP/1.1\r\nHost: " + own_host() + "\r\n\r\n"));
+  EXPECT_NE(others.back()->receive_until("event: end").find("event: end"), std::string::npos);
+  expect_answers();
+}
+
+TEST_F(WatchCommand, RefusalsHaveSecurityHeadersToo) {
+  std::filesystem::create_directories(cli_.path("run"));
+  cli_.write("run/run.json", "{}");
+  start();
+  const std::string host = "Host: " + own_host() + "\r\n";
+  for (const std::string& request :
+       {std::string("nonsense\r\n\r\n"), "GET /" + std::string(3000, 'a') + " HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\n" + host + "X: " + std::string(9000, 'a') + "\r\n\r\n",
+        "GET / HTTP/3.0\r\n" + host + "\r\n",
+        "POST / HTTP/1.1\r\n" + host + "Content-Length: 1\r\n\r\nx"}) {
+    const std::string answer = say(request)->receive_until("\r\n\r\n");
+    for (const char* header :
+         {"HTTP/1.1 ", "Content-Security-Policy: default-src 'none'; sandbox", "frame-ancestors",
+          "X-Content-Type-Options: nosniff", "Referrer-Policy: no-referrer"})
+      EXPECT_NE(answer.find(header), answer.npos) << request.substr(0, 20) << "\n" << answer;
+  }
+}
+
+TEST_F(WatchCommand, GoesOnWhereARunCannotBeRead) {
+  for (const char* name : {"run/good", "run/other/run.json"})
+    std::filesystem::create_directories(cli_.path(name));
+  cli_.write("run/good/live.json", R"({"progress":{"state":1,"text":[],"done":{}}})");
+  std::filesystem::create_symlink(cli_.path("run/loop"), cli_.path("run/loop"));
+  start();
+  EXPECT_TRUE(follows("left out"));
+  cli_.write("run/good/live.json", R"({"column_sizes":1,"progress":{"state":1}})");
+  EXPECT_TRUE(follows("Waiting for a run"));
+  expect_answers();
+  process_->send(SIGINT);
+  EXPECT_EQ(process_->wait().code, 0);
+}
+
+// A page for the browser, which alone knows the address; not where nobody would see it.
+TEST(WatchBrowser, IsOpenedInAGraphicalSessionAlone) {
+  if (!std::filesystem::exists("/usr/bin/script")) GTEST_SKIP() << "no terminal to be had";
+  const Cli cli;
+  for (const char* name : {"run", "private"}) std::filesystem::create_directories(cli.path(name));
+  cli.write("run/run.json", "{}");
+  cli.write("browser", "#!/bin/sh\necho \"$1 $#\" >words; cat \"$1\" >page; sleep 2\n");
+  std::filesystem::permissions(cli.path("browser"), std::filesystem::perms::owner_all);
+  const auto opens = [&](const std::string& settings, const std::string& flags, bool terminal) {
+    const std::string watch = "env -u DISPLAY -u WAYLAND_DISPLAY XDG_RUNTIME_DIR=private BROWSER=" +
+                              cli.path("browser").string() + " " + settings + " " + UDV_PROGRAM +
+                              " watch run --time-limit 0.5 " + flags;
+    const Outcome outcome =
+        terminal ? cli.run_words({"/usr/bin/script", "-qec", watch, "/dev/null"})->wait()
+                 : cli.run_words({"/bin/sh", "-c", watch})->wait();
+    EXPECT_EQ(outcome.code, 0) << outcome;
+    EXPECT_TRUE(std::filesystem::is_empty(cli.path("private")));
+    return std::filesystem::remove(cli.path("page"));
+  };
+  EXPECT_FALSE(opens("", "", true));
+  EXPECT_FALSE(opens("DISPLAY=:7", "--open off", true));
+  EXPECT_FALSE(opens("DISPLAY=:7", "", false));
+  EXPECT_TRUE(opens("WAYLAND_DISPLAY=x", "", true));
+  EXPECT_NE(cli.text("words").find("/watch.html 1"), std::string::npos) << cli.text("words");
+  EXPECT_EQ(cli.text("words").find("127.0.0.1"), std::string::npos) << cli.text("words");
+  EXPECT_TRUE(opens("DISPLAY=:7 BROWSER=" + cli.path("browser").string() + ":other", "", true));
+  EXPECT_FALSE(opens("DISPLAY=:7 BROWSER=nothing-of-this-name", "", true));
 }
 
 TEST_F(WatchCommand, RefusesWhatIsNoFolder) {
