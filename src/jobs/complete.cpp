@@ -10,12 +10,14 @@
 
 #include "core/communicator.hpp"
 #include "core/hash.hpp"
+#include "core/machine.hpp"
 #include "core/require.hpp"
 #include "jobs/complete_input.hpp"
 #include "jobs/completion_figures.hpp"
 #include "jobs/completion_solve.hpp"
 #include "jobs/fill.hpp"
 #include "jobs/recovery.hpp"
+#include "recover/operators/entry_shares.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
@@ -191,6 +193,17 @@ void check_alike(const CompleteTask& task) {
                 "the same data");
 }
 
+// Says early what a solve of entries on several ranks may come to need. Collective.
+void check_room(Run& run, const CompleteTask& task, const CompleteOptions& options) {
+  if (communicator().is_alone()) return;
+  const Index shared = entries_shared_out(task, options);
+  if (shared == 0) return;
+  require(shared <= most_entries() || !task.needs_entries(),
+          "test, predict, fill and recommend need all ", shared,
+          " entries in one process, at most ", most_entries(), " expected");
+  if (const std::string warning = room_warning(shared); !warning.empty()) run.warn(warning);
+}
+
 // What follows a solve for the ranks that neither print nor write.
 CompleteResult result_of_others(Recovery recovery) {
   CompleteResult result;
@@ -215,7 +228,9 @@ CompleteResult complete_task(CompleteTask task, CompleteOptions options, Session
   run.info().config["base"] = static_cast<std::int64_t>(task.data.index_base);
   run.info().index_base = task.data.index_base;
   for (const std::string& warning : task.warnings) run.warn(warning);
+  for (const std::string& notice : task.notices) run.info().lists["notices"].emplace_back(notice);
   for (const std::string& path : task.inputs) run.info().lists["inputs"].emplace_back(path);
+  check_room(run, task, options);
   auto [recovery, folds] = solve_completion(run, task, options);
   if (!communicator().is_root()) return result_of_others(std::move(recovery));
   const WorkAlone alone;
@@ -237,6 +252,7 @@ CompleteResult complete_task(CompleteTask task, CompleteOptions options, Session
 CompleteResult complete(const CompleteInput& input, const CompleteOptions& options,
                         Session& session) {
   check_settings(options);
+  const EarlyFolder early(session);
   CompleteTask task = read_task(input, options, session);
   check_entries(input.file, task.data.entries);
   read_companions(options, task);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/communicator.hpp"
+#include "core/machine.hpp"
 #include "core/require.hpp"
 #include "io/shared_entries.hpp"
 #include "jobs/fill.hpp"
@@ -86,7 +87,11 @@ std::optional<io::EntriesFile> read_together(const std::string& path,
   file->entries = own_rows_of(file->entries);
   Index sums[] = {file->entries.size(), has_repeats(file->entries) ? 1 : 0};
   communicator().sum(sums, 2);
-  if (sums[1] > 0) return std::nullopt;  // messages about them name lines of the whole file
+  if (sums[1] > 0) {  // messages about them name lines of the whole file
+    require<IoError>(sums[0] <= most_entries(), path, ": ", sums[0],
+                     " entries found, some of them twice; each once expected");
+    return std::nullopt;
+  }
   spread = can_be_spread(sums[0], false, false, options.method);
   if (!spread) file->entries = rows_of_all(file->entries);
   return file;

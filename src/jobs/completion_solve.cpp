@@ -171,7 +171,7 @@ Recovery solve_lent(CompleteTask& task, const CompleteOptions& options, const Re
   Entries& entries = task.data.entries;
   if (task.spread) return solve_spread(task, options, hooks);
   if (!can_be_lent(entries, options)) return solve_entries(entries, options, hooks);
-  if (can_be_spread(entries.size(), entries.symmetric, false, options.method)) {
+  if (entries_shared_out(task, options) > 0) {
     entries = part_of(entries);
     return solve_spread(task, options, hooks);
   }
@@ -182,6 +182,17 @@ Recovery solve_lent(CompleteTask& task, const CompleteOptions& options, const Re
 }
 
 }  // namespace
+
+Index entries_shared_out(const CompleteTask& task, const CompleteOptions& options) {
+  const Entries& entries = task.data.entries;
+  Index total = entries.size();
+  if (task.spread) {
+    communicator().sum(&total, 1);
+    return total;
+  }
+  const bool lent = options.folds == 0 && can_be_lent(entries, options);
+  return lent && can_be_spread(total, entries.symmetric, false, options.method) ? total : 0;
+}
 
 void check_entries(Entries& entries, const CompleteOptions& options, bool spread) {
   if (spread) return check_problem(spread_completion(entries), options.method);

@@ -19,6 +19,10 @@ struct CompletionAnswer {
 Recovery solve_entries(const Entries& entries, const CompleteOptions& options,
                        const RecoverHooks& hooks);
 
+/// How many entries several processes share out among them in the solve of this task; 0 where each
+/// has all. Collective.
+Index entries_shared_out(const CompleteTask& task, const CompleteOptions& options);
+
 /// Throws where the settings make no sense for these entries. Sorts them by rows. `spread`: several
 /// processes have those of their own rows.
 void check_entries(Entries& entries, const CompleteOptions& options, bool spread);

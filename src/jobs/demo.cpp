@@ -46,6 +46,14 @@ bool run_method(const Planted& planted, DemoRun& one, Session& session,
   return true;
 }
 
+// The page of an earlier demonstration stands beside its runs.
+void check_place(const std::vector<DemoRun>& runs, const Session& session) {
+  if (!session.has_folder()) return;
+  std::vector<std::string> names;
+  for (const DemoRun& one : runs) names.push_back(one.name);
+  check_folder_of_runs(session.options().out, session.folder_rules(), names, {"report.html"});
+}
+
 }  // namespace
 
 void describe(OptionTable&, DemoInput&) {}
@@ -59,11 +67,12 @@ PlantedOptions demo_problem(std::uint64_t seed) {
 
 DemoResult demo(const DemoInput&, const DemoOptions&, Session& session,
                 const std::function<void(const PlantedOptions&)>& started) {
-  const PlantedOptions problem = demo_problem(session.seed());
-  const Planted planted = planted_completion(problem);
   DemoResult result;
   result.folder = session.options().out;
   result.runs = methods(session.seed());
+  check_place(result.runs, session);
+  const PlantedOptions problem = demo_problem(session.seed());
+  const Planted planted = planted_completion(problem);
   for (DemoRun& one : result.runs)
     if (!run_method(planted, one, session, [&] {
           if (started && &one == &result.runs.front()) started(problem);

@@ -56,6 +56,7 @@ void describe(OptionTable&, EvaluateOptions&) {}
 
 EvaluateResult evaluate(const ModelInput& input, const EvaluateOptions&, Session& session) {
   require_other_folder(session, input.model);
+  const EarlyFolder early(session);
   const auto model = net::read_model<double>(model_path(input.model));
   const auto data =
       net::read_for_model<double>(input.data, input.targets, model.preprocessing, true);

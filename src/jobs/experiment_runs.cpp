@@ -173,6 +173,13 @@ class Stage {
 
 }  // namespace
 
+bool holds_runs(const fs::path& folder) {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none))
+    if (fs::exists(entry.path() / kStamp, none)) return true;
+  return false;
+}
+
 void forget_runs(const Experiment& experiment, const fs::path& folder) {
   for (const ExperimentRun& run : experiment.runs) remove_run(folder / run.name);
 }

@@ -28,6 +28,9 @@ struct RunsPlan {
 /// of its own; stages one after the other. A run that was interrupted resumes from its checkpoint.
 RunsResult run_commands(const Experiment& experiment, const RunsPlan& plan);
 
+/// The folder has runs of an experiment in it.
+bool holds_runs(const std::filesystem::path& folder);
+
 /// Removes the folders of its runs. Throws IoError where one of them is something else.
 void forget_runs(const Experiment& experiment, const std::filesystem::path& folder);
 

@@ -95,6 +95,7 @@ ExportResult export_model(const ExportInput& input, const ExportOptions& options
   if (options.bare && options.format != "onnx")
     throw OptionError("bare", "only for the format onnx");
   require_other_folder(session, input.model);
+  const EarlyFolder early(session);
   if (net::adapter_kind(input.model) != net::AdapterKind::kNone || options.format == "peft")
     return export_adapter(input, options, session);
   require<IoError>(!script || write_script,

@@ -163,6 +163,7 @@ FoldInResult fold_in(const FoldInInput& input, const FoldInOptions& given, Sessi
   FoldInInput names = input;
   FoldInOptions options = given;
   check_folder(session, input.run);
+  const EarlyFolder early(session);
   NewRows rows = read_rows_and_run(input, options);
   OptionTable table;
   describe(table, names);

@@ -70,7 +70,9 @@ void LiveFile::keep(const IterationRecord& record) {
   last_ = record;
   last_.column_sizes = nullptr;
   const auto due = [&] { return kSpacing * static_cast<double>(history_.back().iteration); };
-  if (history_.empty() || static_cast<double>(record.iteration) >= due()) history_.push_back(last_);
+  const bool later = history_.empty() || (record.iteration > history_.back().iteration &&
+                                          static_cast<double>(record.iteration) >= due());
+  if (later) history_.push_back(last_);
 }
 
 // Nobody's run ends because somebody cannot watch it.

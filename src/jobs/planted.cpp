@@ -161,6 +161,7 @@ RecoveryResult<double> planted(const PlantedInput& input, const PlantedJobOption
   PlantedJobOptions options = given;
   options.method.seed = session.seed();
   check_options(options.method);
+  const EarlyFolder early(session);
   return input.problem == PlantedKind::kCompletion ? planted_matrix(input, options, session)
                                                    : planted_phase(input, options, session);
 }

@@ -85,6 +85,7 @@ void describe(OptionTable&, PredictOptions&) {}
 
 PredictResult predict(const ModelInput& input, const PredictOptions&, Session& session) {
   require_other_folder(session, input.model);
+  const EarlyFolder early(session);
   const auto model = net::read_model<double>(model_path(input.model));
   const auto data =
       net::read_for_model<double>(input.data, input.targets, model.preprocessing, false);

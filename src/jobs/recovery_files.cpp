@@ -177,14 +177,16 @@ std::string history_csv(const std::vector<IterationRecord>& history) {
 
 template <typename Scalar>
 void write_run(const std::filesystem::path& folder, const BasicRecovery<Scalar>& recovery,
-               const RunInfo& info) {
-  jobs::RunFolder run(folder);
+               const RunInfo& info, bool force) {
+  jobs::FolderRules rules;
+  rules.force = force;
+  jobs::RunFolder run(folder, rules);
   jobs::write_recovery(run, recovery, info);
 }
 
 #define UDV_INSTANTIATE(Scalar)                                                       \
   template void write_run(const std::filesystem::path&, const BasicRecovery<Scalar>&, \
-                          const RunInfo&);
+                          const RunInfo&, bool);
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 
 }  // namespace udv::io

@@ -11,6 +11,8 @@
 #include "jobs/experiment_checks.hpp"
 #include "jobs/experiment_file.hpp"
 #include "jobs/experiment_runs.hpp"
+#include "jobs/folder_lock.hpp"
+#include "jobs/part.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/io/file.hpp"
 
@@ -21,6 +23,10 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kSelf = "/proc/self/exe";
+constexpr const char* kClaims = "claims.md";
+constexpr const char* kPage = "report.html";
+constexpr const char* kClaimsStart = "\n### ";  // of every claim: this tells ours from other files
+constexpr double kClaimsWait = 600;             // seconds, for other parts that write their claims
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -60,15 +66,21 @@ std::vector<Source> chosen(const std::vector<std::string>& names) {
     throw OptionError("names", "nothing found, names of experiments, TOML files or all expected");
   const std::vector<Source> known = all_sources();
   std::vector<Source> sources;
+  const auto add = [&](const Source& source) {
+    const bool there = std::any_of(sources.begin(), sources.end(), [&](const Source& other) {
+      return other.name == source.name && other.text == source.text;
+    });
+    if (!there) sources.push_back(source);
+  };
   for (const std::string& name : names) {
     const auto at = std::find_if(known.begin(), known.end(),
                                  [&](const Source& source) { return source.name == name; });
     if (name == "all")
-      sources.insert(sources.end(), known.begin(), known.end());
+      std::for_each(known.begin(), known.end(), add);
     else if (at != known.end())
-      sources.push_back(*at);
+      add(*at);
     else if (name.ends_with(".toml"))
-      sources.push_back({fs::path(name).stem().string(), name, io::read_bytes(name)});
+      add({fs::path(name).stem().string(), name, io::read_bytes(name)});
     else
       refuse_name(name, known);
   }
@@ -125,12 +137,32 @@ bool has_component(const std::string& component, const fs::path& program) {
          (component == "deep" && fs::exists(real.parent_path() / "udv-deep", unknown));
 }
 
+// ---- the folder
+
+bool is_claims(const fs::path& file) {
+  const std::string start = kClaimsStart;
+  return fs::is_regular_file(file) && io::read_start(file, start.size()) == start;
+}
+
+// What earlier calls and other parts have left: folders of experiments, and what is made of them.
+FolderRules rules_of(const Session& session, const std::vector<Experiment>& experiments) {
+  FolderRules rules = session.folder_rules();
+  const fs::path out = session.options().out;
+  for (const Experiment& experiment : experiments) rules.own.insert(experiment.name);
+  for (const Source& source : all_sources()) rules.own.insert(source.name);
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(out, none))
+    if (holds_runs(entry.path())) rules.own.insert(entry.path().filename().string());
+  if (is_claims(out / kClaims)) rules.own.insert({kClaims, kPage});
+  return rules;
+}
+
 // ---- claims.md
 
 std::string claim_text(const Experiment& experiment, const ExperimentOutcome& outcome) {
   std::string text =
-      fmt::format("\n### {}\n**{}** ({}, `{}`): {}\n", experiment.title, to_string(outcome.status),
-                  experiment.where, experiment.name, experiment.claim);
+      fmt::format("{}{}\n**{}** ({}, `{}`): {}\n", kClaimsStart, experiment.title,
+                  to_string(outcome.status), experiment.where, experiment.name, experiment.claim);
   if (!outcome.note.empty()) text += fmt::format("\n{}.\n", outcome.note);
   if (outcome.checks.empty()) return text;
   text += "\n| check | ours | wanted | the paper | |\n|---|---|---|---|---|\n";
@@ -163,53 +195,86 @@ class RunsProgress {
   Clock::time_point start_ = Clock::now();
 };
 
-/// All experiments of one call, one after the other.
+/// The experiments of one call, one after the other.
 class Reproduction {
  public:
   Reproduction(const ReproduceOptions& options, Session& session)
-      : options_(options), session_(session), program_(program_of(options)) {}
+      : options_(options),
+        session_(session),
+        part_(read_part(options.part)),
+        program_(program_of(options)) {}
 
   ReproduceResult run(const std::vector<Experiment>& experiments) {
-    RunFolder folder(session_.options().out);
-    result_.folder = folder.path();
+    result_.folder = session_.options().out;
     result_.quick = options_.quick;
-    std::string claims;
-    for (const Experiment& experiment : experiments) {
-      if (!run_one(experiment)) {
+    check_folder_rules(result_.folder, rules_of(session_, experiments));
+    for (std::size_t i = 0; i < experiments.size(); ++i) {
+      result_.experiments.push_back({experiments[i], {}, result_.folder / experiments[i].name, 0});
+      if (part_.has(i) && !run_one(result_.experiments.back())) {
+        result_.experiments.pop_back();
         result_.outcome = Outcome::kInterrupted;
         return std::move(result_);
       }
-      claims += claim_text(experiment, result_.experiments.back().outcome);
     }
-    io::write_atomically(folder.file("claims.md"), claims);
-    folder.finish();
+    write_claims(experiments);
     return std::move(result_);
   }
 
  private:
   // False: interrupted.
-  bool run_one(const Experiment& experiment) {
+  bool run_one(Reproduced& one) {
     const auto start = Clock::now();
-    Reproduced one{experiment, {}, result_.folder / experiment.name, 0};
-    one.outcome.note = obstacle(experiment, one.folder);
+    one.outcome.note = obstacle(one.experiment, one.folder);
     if (one.outcome.note.empty()) {
-      if (options_.fresh) forget_runs(experiment, one.folder);
-      const RunsResult runs = solve(experiment, one.folder);
+      const RunsResult runs = solve(one.experiment, one.folder);
       if (runs.interrupted) return false;
       if (runs.error.empty())
-        one.outcome = evaluate(experiment, one.folder);
+        one.outcome = evaluate(one.experiment, one.folder);
       else
         one.outcome.note = "failed: " + runs.error;
       if (!runs.error.empty()) result_.outcome = Outcome::kLimited;
     }
     one.seconds = seconds_since(start);
     if (options_.finished) options_.finished(one);
-    result_.experiments.push_back(std::move(one));
     return true;
+  }
+
+  // What is there of all parts: the last one to end finds everything.
+  void write_claims(const std::vector<Experiment>& experiments) {
+    FolderRules rules = rules_of(session_, experiments);
+    rules.wait_seconds = kClaimsWait;
+    RunFolder folder(result_.folder, rules);
+    std::string claims;
+    for (std::size_t i = 0; i < experiments.size(); ++i) {
+      Reproduced& one = result_.experiments[i];
+      if (!part_.has(i)) look_at(one);
+      claims += claim_text(one.experiment, one.outcome);
+    }
+    io::write_atomically(folder.file(kClaims), claims);
+    if (options_.page) options_.page(folder.file(kPage), result_);
+    folder.finish();
+  }
+
+  // An experiment of another part.
+  void look_at(Reproduced& one) const {
+    const std::string missing = what_is_missing(one.experiment);
+    if (is_finished(one.experiment, one.folder))
+      one.outcome = evaluate(one.experiment, one.folder);
+    else
+      one.outcome.note = missing.empty() ? "not finished by its part" : missing;
   }
 
   // Why an experiment cannot be run here; "" where it can.
   std::string obstacle(const Experiment& experiment, const fs::path& folder) const {
+    const std::string missing = what_is_missing(experiment);
+    const double limit = session_.options().time_limit;
+    const bool late = limit > 0 && seconds_since(started_) > limit;
+    if (missing.empty() && late && !is_finished(experiment, folder))
+      return fmt::format("the time limit of {:g} s was reached", limit);
+    return missing;
+  }
+
+  std::string what_is_missing(const Experiment& experiment) const {
     if (!has_component(experiment.component, program_))
       return fmt::format("needs the component {}", experiment.component);
     const std::string data = data_folder(options_);
@@ -217,14 +282,15 @@ class Reproduction {
       if (data.empty()) return fmt::format("needs {} in $UDV_DATA, which is not set", file);
       if (!fs::exists(fs::path(data) / file)) return fmt::format("needs {} in {}", file, data);
     }
-    const double limit = session_.options().time_limit;
-    const bool late = limit > 0 && seconds_since(started_) > limit;
-    if (late && !is_finished(experiment, folder))
-      return fmt::format("the time limit of {:g} s was reached", limit);
     return "";
   }
 
   RunsResult solve(const Experiment& experiment, const fs::path& folder) {
+    io::make_folder(folder);
+    FolderLock lock;
+    require<IoError>(lock.take(folder), folder.string(),
+                     ": another run writes to this folder; wait for its end or take another one");
+    if (options_.fresh) forget_runs(experiment, folder);
     if (is_finished(experiment, folder)) return {};
     RunsProgress progress(session_.listener(), experiment);
     return run_commands(experiment,
@@ -234,6 +300,7 @@ class Reproduction {
 
   const ReproduceOptions& options_;
   Session& session_;
+  Part part_;
   fs::path program_;
   ReproduceResult result_;
   Clock::time_point started_ = Clock::now();
@@ -254,6 +321,12 @@ void describe(OptionTable& table, ReproduceOptions& options) {
   table.add("data", options.data, "Folder with the data sets")
       .called("FOLDER")
       .default_is("$UDV_DATA");
+  table
+      .add("part", options.part,
+           "Run only part I of N of the experiments; claims and page show what all parts have "
+           "finished in the same folder")
+      .called("I/N")
+      .keeps_numbers();
 }
 
 Index ReproduceResult::count(ClaimStatus status) const {
@@ -264,6 +337,7 @@ Index ReproduceResult::count(ClaimStatus status) const {
 ReproduceResult reproduce(const ReproduceInput& input, const ReproduceOptions& options,
                           Session& session) {
   const std::vector<Source> sources = chosen(input.names);
+  read_part(options.part);  // checked before anything is read
   require(session.has_folder(), "reproduce: a folder for the results expected in the session");
   const std::vector<Experiment> experiments = parse(sources, options, session.options().out);
   return Reproduction(options, session).run(experiments);

@@ -82,6 +82,16 @@ std::vector<std::string> files_of(const fs::path& run_json) {
   }
 }
 
+std::string command_of(const fs::path& run_json) {
+  try {
+    const Json run = io::detail::read_json(run_json);
+    const auto command = run.find("command");
+    return command != run.end() && command->is_string() ? command->get<std::string>() : "";
+  } catch (const IoError&) {
+    return {};
+  }
+}
+
 std::vector<std::string> foreign_files(const fs::path& folder) {
   const fs::path growing = folder / io::kStagingFolder / kGrowing;
   std::vector<std::string> own{"live.json"};
@@ -92,6 +102,16 @@ std::vector<std::string> foreign_files(const fs::path& folder) {
     return is_hidden(name) || std::find(own.begin(), own.end(), name) != own.end();
   });
   return names;
+}
+
+void check_folder_of_runs(const fs::path& folder, FolderRules rules,
+                          const std::vector<std::string>& runs,
+                          const std::vector<std::string>& results) {
+  for (const std::string& run : runs) {
+    rules.own.insert(run);
+    if (fs::exists(folder / run / kRunFile)) rules.own.insert(results.begin(), results.end());
+  }
+  check_folder_rules(folder, rules);
 }
 
 bool is_file_of_run(const fs::path& file) {
@@ -117,7 +137,8 @@ void mark_whole(const fs::path& staging, const std::set<std::string>& names) {
 }
 
 bool is_whole(const fs::path& staging) {
-  return fs::exists(staging / kWhole);
+  std::error_code failure;
+  return fs::exists(staging / kWhole, failure);
 }
 
 void move_run(const fs::path& folder, const fs::path& staging) {

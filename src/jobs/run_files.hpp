@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "udv/core/export.hpp"
+#include "udv/jobs/run_folder.hpp"
 
 namespace udv::jobs {
 
@@ -19,9 +20,18 @@ std::string top_name(const std::string& name);
 /// inside its folder alone: never a way out of it.
 std::vector<std::string> files_of(const std::filesystem::path& run_json);
 
+/// The command that the run.json at this place names; empty where it names none or cannot be read.
+std::string command_of(const std::filesystem::path& run_json);
+
 /// Names in the folder of a run that no run of udv has written: nothing of an unfinished run that
 /// was killed, no hidden files.
 std::vector<std::string> foreign_files(const std::filesystem::path& folder);
+
+/// Throws OptionError where `folder` holds something else than the folders of these runs and files
+/// that are made of their results; `results` are of somebody else where none of the runs is there.
+UDV_EXPORT void check_folder_of_runs(const std::filesystem::path& folder, FolderRules rules,
+                                     const std::vector<std::string>& runs,
+                                     const std::vector<std::string>& results);
 
 /// A run has written this file: its run.json lists it, or it grows while the run goes on.
 UDV_EXPORT bool is_file_of_run(const std::filesystem::path& file);

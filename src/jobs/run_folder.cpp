@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/require.hpp"
+#include "io/atomic_file.hpp"
 #include "jobs/folder_lock.hpp"
 #include "jobs/run_files.hpp"
 #include "udv/core/options.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kCheckpoint = "checkpoint.bin";
 constexpr std::size_t kFilesShown = 3;
 // A checkpoint grows with the history of its run: twice the last one, and some more.
 constexpr std::size_t kMoreReserve = 1 << 20;
@@ -59,13 +61,49 @@ void set_aside(const fs::path& file, std::size_t bytes) {
   ::close(handle);
 }
 
+// The folders that have to be made for this one, outer ones first.
+std::vector<fs::path> missing_folders(const fs::path& folder) {
+  std::vector<fs::path> missing;
+  std::error_code ignored;
+  for (fs::path at = folder; !at.empty() && !fs::exists(at, ignored); at = at.parent_path())
+    missing.insert(missing.begin(), at);
+  return missing;
+}
+
 }  // namespace
+
+void check_folder_rules(const fs::path& folder, const FolderRules& rules) {
+  if (rules.force) return;
+  if (fs::exists(folder / kCheckpoint)) {
+    if (rules.resume) return;
+    refuse(
+        folder,
+        "holds the checkpoint of a run that was stopped: continue it (resume), start again (force) "
+        "or take another folder");
+  }
+  if (fs::exists(folder / kRunFile) && !rules.updates.empty() &&
+      command_of(folder / kRunFile) == rules.updates)
+    return;
+  if (!rules.continues.empty() && fs::exists(folder / rules.continues)) {
+    if (rules.resume) return;
+    refuse(folder, "holds results (" + rules.continues +
+                       "): continue (resume), start again (force) or take another folder");
+  }
+  if (fs::exists(folder / kRunFile))
+    refuse(folder, "holds a finished run: replace it (force) or take another folder");
+  std::vector<std::string> foreign = foreign_files(folder);
+  std::erase_if(foreign, [&](const std::string& name) { return rules.own.contains(name); });
+  if (!foreign.empty())
+    refuse(folder, "holds files that are not of a run of udv (" + some_of(foreign) +
+                       "): take another folder, or write between them (force)");
+}
 
 struct RunFolder::Lock : FolderLock {};
 
 RunFolder::RunFolder(fs::path folder, const FolderRules& rules)
     : folder_(std::move(folder)),
       staging_(folder_ / io::kStagingFolder),
+      made_(missing_folders(folder_)),
       lock_(std::make_unique<Lock>()) {
   io::make_folder(folder_);
   require<IoError>(take_in_time(*lock_, folder_, rules.wait_seconds), folder_.string(),
@@ -73,8 +111,12 @@ RunFolder::RunFolder(fs::path folder, const FolderRules& rules)
   if (is_whole(staging_)) move_run(folder_, staging_);
   for (const fs::path& file : {folder_ / kRunFile, checkpoint()})
     require<IoError>(!fs::is_directory(file), file.string(), ": a folder found, a file expected");
-  check_rules(rules);
+  check_folder_rules(folder_, rules);
   keeps_checkpoint_ = rules.resume || !fs::exists(checkpoint());
+  prepare_staging();
+}
+
+void RunFolder::prepare_staging() {
   std::error_code ignored;
   fs::remove_all(staging_, ignored);  // of a run that was killed
   fs::create_directory(staging_, ignored);
@@ -86,48 +128,59 @@ RunFolder::RunFolder(RunFolder&& other) noexcept
     : folder_(std::move(other.folder_)),
       staging_(std::move(other.staging_)),
       growing_(std::move(other.growing_)),
+      made_(std::move(other.made_)),
       keeps_checkpoint_(other.keeps_checkpoint_),
       lock_(std::move(other.lock_)) {
   other.staging_.clear();
+  other.made_.clear();
 }
 
 // What waits to be moved is left to the next one.
 RunFolder::~RunFolder() {
   std::error_code ignored;
   if (!staging_.empty() && !is_whole(staging_)) fs::remove_all(staging_, ignored);
+  lock_.reset();
+  for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder)
+    fs::remove(*folder, ignored);  // where it is empty
 }
 
-void RunFolder::check_rules(const FolderRules& rules) const {
-  if (rules.force) return;
-  if (fs::exists(checkpoint())) {
-    if (rules.resume) return;
-    refuse(
-        folder_,
-        "holds the checkpoint of a run that was stopped: continue it (resume), start again (force) "
-        "or take another folder");
-  }
-  if (!rules.continues.empty() && fs::exists(folder_ / rules.continues)) {
-    if (rules.resume) return;
-    refuse(folder_, "holds results (" + rules.continues +
-                        "): continue (resume), start again (force) or take another folder");
-  }
-  if (fs::exists(folder_ / kRunFile))
-    refuse(folder_, "holds a finished run: replace it (force) or take another folder");
-  const std::vector<std::string> foreign = foreign_files(folder_);
-  if (!foreign.empty())
-    refuse(folder_, "holds files that are not of a run of udv (" + some_of(foreign) +
-                        "): take another folder, or write between them (force)");
+bool RunFolder::is_locked() const {
+  return lock_->is_locked();
 }
 
-void RunFolder::save_checkpoint(std::string_view bytes) {
+fs::path RunFolder::checkpoint() const {
+  return folder_ / kCheckpoint;
+}
+
+fs::path RunFolder::file(const std::string& name) const {
+  return staging() / name;
+}
+
+const fs::path& RunFolder::staging() const {
+  release_reserve();
+  return staging_;
+}
+
+void RunFolder::release_reserve() const {
+  ::unlink(reserve().c_str());
+}
+
+void RunFolder::save_checkpoint(std::initializer_list<std::string_view> parts) {
+  std::size_t size = 0;
+  for (const std::string_view part : parts) size += part.size();
+  const auto write = [&] {
+    io::AtomicFile file(checkpoint());
+    for (const std::string_view part : parts) file.append(part);
+    file.finish();
+  };
   try {
-    io::write_atomically(checkpoint(), bytes);
+    write();
   } catch (const IoError&) {
     if (::unlink(reserve().c_str()) != 0) throw;
-    io::write_atomically(checkpoint(), bytes);
+    write();
   }
   keeps_checkpoint_ = true;
-  set_aside(reserve(), 2 * bytes.size() + kMoreReserve);
+  set_aside(reserve(), 2 * size + kMoreReserve);
 }
 
 fs::path RunFolder::growing_file(const std::string& name) {
@@ -159,8 +212,7 @@ void RunFolder::check_way() const {
 }
 
 void RunFolder::finish(const std::string& run_json) {
-  std::error_code ignored;
-  fs::remove(reserve(), ignored);
+  release_reserve();
   io::write_atomically(staging_ / kRunFile, run_json);
   finish();
 }

@@ -43,17 +43,41 @@ bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
 
+std::string not_looked_into(const fs::path& folder, const std::string& why) {
+  return folder.string() + ": cannot be looked into: " + why;
+}
+
+// Of folders that are not hidden. Whoever may not be looked into is noted and left out, as are
+// links that lead nowhere or in circles.
+std::vector<fs::path> folders_in(const fs::path& folder, std::string& problem) {
+  std::vector<fs::path> inside;
+  std::error_code failure;
+  fs::directory_iterator entry(folder, failure);
+  while (!failure && entry != fs::directory_iterator()) {
+    std::error_code unknown;
+    if (!is_hidden(entry->path()) && entry->is_directory(unknown)) inside.push_back(entry->path());
+    entry.increment(failure);
+  }
+  if (failure) problem = not_looked_into(folder, failure.message());
+  std::sort(inside.begin(), inside.end());
+  return inside;
+}
+
 void collect(const fs::path& folder, const std::string& name, int level,
              std::vector<FoundRun>& runs) {
-  if (is_run_folder(folder)) {
-    runs.push_back({folder, name});
+  try {
+    if (is_run_folder(folder)) {
+      runs.push_back({folder, name, ""});
+      return;
+    }
+  } catch (const std::exception& error) {  // a run that was killed cannot be completed
+    runs.push_back({folder, name, error.what()});
     return;
   }
   if (level == kLevels) return;
-  std::vector<fs::path> inside;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.is_directory() && !is_hidden(entry.path())) inside.push_back(entry.path());
-  std::sort(inside.begin(), inside.end());
+  std::string problem;
+  const std::vector<fs::path> inside = folders_in(folder, problem);
+  if (!problem.empty()) runs.push_back({folder, name, problem});
   for (const fs::path& path : inside) {
     const std::string own = path.filename().string();
     collect(path, level == 0 ? own : name + "/" + own, level + 1, runs);
@@ -70,13 +94,21 @@ std::string name_of(const fs::path& folder) {
 }  // namespace
 
 bool RunContents::has(const std::string& name) const {
-  return fs::exists(file(name));
+  std::error_code failure;
+  return fs::exists(file(name), failure);
 }
 
 std::vector<std::string> RunContents::files() const {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.is_regular_file()) names.push_back(entry.path().filename().string());
+  std::error_code failure;
+  fs::directory_iterator entry(folder, failure);
+  while (!failure && entry != fs::directory_iterator()) {
+    std::error_code unknown;
+    if (entry->is_regular_file(unknown) && !is_hidden(entry->path()))
+      names.push_back(entry->path().filename().string());
+    entry.increment(failure);
+  }
+  require<IoError>(!failure, not_looked_into(folder, failure.message()));
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -150,13 +182,17 @@ RunContents read_run_folder(const fs::path& folder) {
 
 bool is_run_folder(const fs::path& folder) {
   RunFolder::complete(folder);
-  for (const char* name : {kRunFile, "live.json", "results.csv"})
-    if (fs::exists(folder / name)) return true;
+  for (const char* name : {kRunFile, "live.json", "results.csv"}) {
+    std::error_code failure;
+    if (fs::exists(folder / name, failure)) return true;
+  }
   return false;
 }
 
 std::vector<FoundRun> find_run_folders(const fs::path& folder) {
-  require<IoError>(fs::is_directory(folder), folder.string(), ": a folder of runs expected");
+  std::error_code failure;
+  require<IoError>(fs::is_directory(folder, failure), folder.string(),
+                   ": a folder of runs expected");
   std::vector<FoundRun> runs;
   collect(folder, name_of(folder), 0, runs);
   require<IoError>(!runs.empty(), folder.string(),

@@ -48,11 +48,13 @@ bool is_run_folder(const std::filesystem::path& folder);
 
 struct FoundRun {
   std::filesystem::path folder;
-  std::string name;  ///< path below the folder that was searched, or its own name
+  std::string name;     ///< path below the folder that was searched, or its own name
+  std::string problem;  ///< why it cannot be read; empty where nothing is known to be wrong
 };
 
-/// The runs at this folder or up to three levels below it, in order of their names. Throws IoError
-/// where it is no folder or holds no run.
+/// The runs at this folder or up to three levels below it, in order of their names; folders that
+/// cannot be looked into are among them, with the problem. Throws IoError where it is no folder or
+/// holds no run.
 std::vector<FoundRun> find_run_folders(const std::filesystem::path& folder);
 
 }  // namespace udv::jobs

@@ -144,6 +144,7 @@ void describe(OptionTable& table, SenseOptions& o) {
 RecoveryResult<double> sense(const SenseInput& input, const SenseOptions& options,
                              Session& session) {
   check_options(options.method);
+  const EarlyFolder early(session);
   return sense_problem(input, read_problem(input, options), options, session);
 }
 

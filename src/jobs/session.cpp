@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
-#include <limits>
 #include <utility>
 
 #include "core/communicator.hpp"
+#include "core/parse.hpp"
 #include "core/require.hpp"
 #include "jobs/live_file.hpp"
 #include "udv/core/checkpoint.hpp"
@@ -22,11 +23,33 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kMostThreads = 1024;
-constexpr double kGiB = 1 << 30;
+constexpr const char* kSaveVariable = "UDV_SAVE_SECONDS";
 
 Listener& silence() {
   static Listener listener;
   return listener;
+}
+
+fs::path folder_of(const RunOptions& options, const std::string& subfolder) {
+  const fs::path out = options.out;
+  return subfolder.empty() ? out : out / subfolder;
+}
+
+std::unique_ptr<RunFolder> open_folder(const Session& session, const std::string& subfolder,
+                                       const std::string& continues) {
+  FolderRules rules = session.folder_rules();
+  rules.continues = continues;
+  return std::make_unique<RunFolder>(folder_of(session.options(), subfolder), rules);
+}
+
+// What the environment says, where it does.
+double save_interval(double usual) {
+  const char* const text = std::getenv(kSaveVariable);
+  if (text == nullptr || *text == '\0') return usual;
+  double seconds = 0;
+  require(parse_all(text, seconds) && seconds >= 0, kSaveVariable, ": '", text,
+          "' found, a number of seconds expected");
+  return seconds;
 }
 
 std::string time_stamp() {
@@ -61,13 +84,7 @@ void describe(OptionTable& table, RunOptions& options) {
       .measured_in("seconds")
       .default_is("none")
       .keeps_numbers();
-  table
-      .add("max-expand", options.max_expand,
-           "Largest size that packed input (.gz, .npz, .mat, HDF5) may unpack to")
-      .positive()
-      .measured_in("GiB")
-      .default_is("16, and 1,000 times its packed size")
-      .keeps_numbers();
+  io::add_max_expand(table, options.max_expand);
 }
 
 double ProgressTotal::share_done(const IterationRecord& record) const {
@@ -80,14 +97,28 @@ double ProgressTotal::share_done(const IterationRecord& record) const {
 Session::Session(RunOptions options, Listener* listener)
     : options_(std::move(options)), listener_(listener) {
   set_num_threads(options_.threads);
-  io::ExpansionLimit limit;
-  if (options_.max_expand > 0)
-    limit = {options_.max_expand * kGiB, std::numeric_limits<double>::infinity()};
-  io::set_expansion_limit(limit);
+  io::set_max_expand(options_.max_expand);
 }
 
 Listener& Session::listener() {
   return listener_ != nullptr ? *listener_ : silence();
+}
+
+FolderRules Session::folder_rules() const {
+  FolderRules rules;
+  rules.resume = options_.resume;
+  rules.force = options_.force;
+  return rules;
+}
+
+EarlyFolder::EarlyFolder(Session& session, const std::string& subfolder,
+                         const std::string& continues)
+    : session_(session) {
+  if (session.has_folder()) session.early_ = open_folder(session, subfolder, continues);
+}
+
+EarlyFolder::~EarlyFolder() {
+  session_.early_.reset();
 }
 
 /// What is told about a computation while it goes on.
@@ -135,11 +166,18 @@ Run::Run(Session& session, std::string job, std::map<std::string, Setting> confi
   info_.seed = session.seed();
   info_.config["threads"] = static_cast<std::int64_t>(num_threads());
   if (session.options().time_limit > 0) info_.config["time-limit"] = session.options().time_limit;
-  const RunOptions& options = session.options();
-  const fs::path out = options.out;
-  if (session.has_folder())
-    folder_ = std::make_unique<RunFolder>(subfolder.empty() ? out : out / subfolder,
-                                          FolderRules{options.resume, options.force, continues});
+  if (session.has_folder()) take_folder(subfolder);
+}
+
+// The one that was taken early, where it is this one.
+void Run::take_folder(const std::string& subfolder) {
+  if (session_.early_ && session_.early_->path() == folder_of(session_.options(), subfolder))
+    folder_ = std::move(session_.early_);
+  else
+    folder_ = open_folder(session_, subfolder, continues_);
+  if (!folder_->is_locked())
+    warn(path().string() +
+         ": this file system has no locks: make sure that no other run writes to this folder");
 }
 
 Run::~Run() = default;
@@ -187,6 +225,7 @@ Hooks Run::hooks(const ProgressTotal& total, const ProgressWords& words) {
   stop_watching();
   watch_ = std::make_unique<Watch>(*this, total, words);
   hooks.observer = watch_->observer(session_.options().time_limit);
+  hooks.save_every_seconds = save_interval(hooks.save_every_seconds);
   if (folder_) hooks.save = [this](const std::string& state) { save(state); };
   return hooks;
 }
@@ -194,7 +233,8 @@ Hooks Run::hooks(const ProgressTotal& total, const ProgressWords& words) {
 // A state that cannot be written is an error if the run ends here, else a warning.
 void Run::save(const std::string& state) {
   try {
-    folder_->save_checkpoint(to_bytes(Checkpoint{info_.command, fingerprint_, state}));
+    const CheckpointFrame frame = checkpoint_frame(info_.command, fingerprint_, state);
+    folder_->save_checkpoint({frame.head, state, frame.tail});
     warned_of_save_ = false;
   } catch (const IoError& error) {
     if (session_.interrupted()) throw;

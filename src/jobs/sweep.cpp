@@ -140,6 +140,15 @@ void forget_results(const fs::path& results) {
     fs::remove(results);
 }
 
+// Results are put together in a new folder, or one that has results or parts of a sweep.
+FolderRules merge_rules(const Session& session) {
+  FolderRules rules = session.folder_rules();
+  rules.continues = kSweepResults;
+  rules.updates = "sweep";
+  for (const std::string& name : part_folders(session.options().out)) rules.own.insert(name);
+  return rules;
+}
+
 Outcome outcome_of(Verdict verdict) {
   if (verdict == Verdict::kInterrupt) return Outcome::kInterrupted;
   return verdict == Verdict::kContinue ? Outcome::kDone : Outcome::kLimited;
@@ -162,7 +171,7 @@ class Sweep {
 
   /// `spec_text` is the file that the settings came from; empty where there is none.
   SweepResult run(std::map<std::string, Setting> config, const std::string& spec_text,
-                  const SweepPart& part = {}) {
+                  const Part& part = {}) {
     const io::RunInfo info = run_part(std::move(config), spec_text, part);
     if (!part.is_all() && session_.has_folder() && result_.outcome != Outcome::kInterrupted)
       put_together(result_folders(session_.options().out), info, spec_text);
@@ -182,13 +191,13 @@ class Sweep {
 
  private:
   io::RunInfo run_part(std::map<std::string, Setting> config, const std::string& spec_text,
-                       const SweepPart& part) {
-    Run run(session_, "sweep", std::move(config), settings_, part.folder(), kSweepResults);
+                       const Part& part) {
+    Run run(session_, "sweep", std::move(config), settings_, folder_of(part), kSweepResults);
     for (const auto& note : data_.begin()->second.notes) run.warn(note);
     result_.dataset = spec_.dataset;
     result_.cells = static_cast<Index>(cells_.size());
     result_.folder = run.path();
-    const std::vector<net::SweepCell> own = part.cells_of(cells_);
+    const std::vector<net::SweepCell> own = jobs::cells_of(part, cells_);
     if (!run.has_folder()) {
       train_open_cells(run, own, {},
                        [&](const net::SweepRow& row) { result_.rows.push_back(row); });
@@ -213,7 +222,7 @@ class Sweep {
                     const std::string& spec_text) {
     const fs::path out = session_.options().out;
     check_results(out / kSweepResults);
-    FolderRules rules{true, true, kSweepResults};
+    FolderRules rules = merge_rules(session_);
     rules.wait_seconds = kMergeWait;
     RunFolder folder(out, rules);
     FinishedRuns finished;
@@ -340,6 +349,11 @@ void check_data(const SweepSpec& spec, const net::SweepData<Real>& data) {
 template <typename Real>
 SweepResult sweep_file(const SweepInput& input, const SweepSpec& spec, Session& session) {
   const std::string& path = input.spec;
+  const Part part = read_part(input.part);
+  if (session.has_folder() && (!part.is_all() || !input.merge.empty()))
+    check_folder_rules(session.options().out, merge_rules(session));
+  std::optional<EarlyFolder> early;
+  if (input.merge.empty()) early.emplace(session, folder_of(part), kSweepResults);
   net::SweepData<Real> data;
   const net::DataSource<Real> source(spec.data, spec.training.data_options());
   for (const std::uint64_t seed : spec.grid.split_seeds) data.emplace(seed, source.prepare(seed));
@@ -348,7 +362,7 @@ SweepResult sweep_file(const SweepInput& input, const SweepSpec& spec, Session& 
   config["spec"] = path;
   Sweep<Real> sweep(spec, data, input.keep, session);
   const std::string text = io::read_bytes(path);
-  if (input.merge.empty()) return sweep.run(std::move(config), text, sweep_part(input.part));
+  if (input.merge.empty()) return sweep.run(std::move(config), text, part);
   std::vector<fs::path> folders;
   for (const std::string& folder : input.merge) {
     const std::vector<fs::path> found = result_folders(folder);
@@ -447,7 +461,7 @@ SweepSpec read_sweep_spec(const std::string& path) {
 }
 
 SweepResult sweep(const SweepInput& input, Session& session) {
-  sweep_part(input.part);  // checked before anything is read
+  read_part(input.part);  // checked before anything is read
   if (!input.part.empty() && !input.merge.empty())
     throw OptionError("merge", "trains nothing, so it does not go with part");
   const SweepSpec spec = read_sweep_spec(input.spec);

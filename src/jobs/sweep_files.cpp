@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "jobs/sweep_files.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "core/require.hpp"
+#include "jobs/folder_lock.hpp"
 #include "udv/io/file.hpp"
 
 namespace udv::jobs {
@@ -51,39 +47,20 @@ Json cell_json(const SweepSummary& s, const std::string& dataset) {
 
 }  // namespace
 
-SweepResults::SweepResults(const std::filesystem::path& path) : path_(path) {
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  require<IoError>(file_ >= 0, path.string(), ": cannot be opened: ", std::strerror(errno));
-  const bool alone = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
-  if (!alone) ::close(file_);
-  require<IoError>(alone, path.string(), ": another sweep writes to this file");
-  try {
-    cut_torn_line();
-  } catch (...) {
-    ::close(file_);
-    throw;
-  }
-}
-
-SweepResults::~SweepResults() {
-  ::close(file_);
-}
-
-void SweepResults::append(const std::string& line) {
-  const ssize_t written = ::write(file_, line.data(), line.size());
-  require<IoError>(written == static_cast<ssize_t>(line.size()), path_.string(),
-                   ": cannot be written: ", std::strerror(errno));
+// Where the file system has no locks, the run of the folder has said so.
+SweepResults::SweepResults(const std::filesystem::path& path) : file_(path) {
+  require<IoError>(lock_file(file_.handle(), path) != LockResult::kBusy, path.string(),
+                   ": another sweep writes to this file");
+  cut_torn_line(path);
 }
 
 // A program that was killed may have left half a line. Files of others stay as they are.
-void SweepResults::cut_torn_line() {
-  const std::string text = io::read_bytes(path_), header = net::sweep_header();
-  require<IoError>(text.starts_with(header) || header.starts_with(text), path_.string(),
+void SweepResults::cut_torn_line(const std::filesystem::path& path) {
+  const std::string text = io::read_bytes(path), header = net::sweep_header();
+  require<IoError>(text.starts_with(header) || header.starts_with(text), path.string(),
                    ":1: another file found, a sweep's results expected");
   const size_t whole = text.size() < header.size() ? 0 : text.rfind('\n') + 1;
-  if (whole < text.size())
-    require<IoError>(::ftruncate(file_, static_cast<off_t>(whole)) == 0, path_.string(),
-                     ": cannot be cut");
+  if (whole < text.size()) file_.cut(whole);
   if (whole == 0) append(header);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/growing_file.hpp"
 #include "jobs/run_json.hpp"
 #include "udv/net/sweep.hpp"
 
@@ -15,17 +16,14 @@ class SweepResults {
  public:
   /// Throws IoError where another sweep writes to the file or it is none of a sweep.
   explicit SweepResults(const std::filesystem::path& path);
-  ~SweepResults();
-  SweepResults(const SweepResults&) = delete;
-  SweepResults& operator=(const SweepResults&) = delete;
 
-  void append(const std::string& line);
+  /// The whole line or nothing. Throws IoError.
+  void append(const std::string& line) { file_.append(line); }
 
  private:
-  void cut_torn_line();
+  void cut_torn_line(const std::filesystem::path& path);
 
-  std::filesystem::path path_;
-  int file_;
+  io::detail::GrowingFile file_;
 };
 
 /// run.json of a sweep: the summary of each cell under /cells/OPTIMIZER/VARIANT/RATE ("0.001", or

@@ -3,16 +3,12 @@
 
 #include <algorithm>
 
-#include "core/parse.hpp"
 #include "core/require.hpp"
-#include "udv/core/options.hpp"
 
 namespace udv::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr Index kMostParts = 1'000'000;
 
 // Where two machines have trained the same run, the same numbers are expected; seconds may differ.
 bool same_result(const net::SweepRow& a, const net::SweepRow& b) {
@@ -23,27 +19,15 @@ bool same_result(const net::SweepRow& a, const net::SweepRow& b) {
 
 }  // namespace
 
-std::string SweepPart::folder() const {
-  return is_all() ? "" : message("part-", number, "-of-", count);
+std::string folder_of(const Part& part) {
+  return part.is_all() ? "" : message("part-", part.number, "-of-", part.count);
 }
 
-std::vector<net::SweepCell> SweepPart::cells_of(const std::vector<net::SweepCell>& all) const {
+std::vector<net::SweepCell> cells_of(const Part& part, const std::vector<net::SweepCell>& all) {
   std::vector<net::SweepCell> own;
-  for (auto i = static_cast<size_t>(number - 1); i < all.size(); i += static_cast<size_t>(count))
-    own.push_back(all[i]);
+  for (size_t i = 0; i < all.size(); ++i)
+    if (part.has(i)) own.push_back(all[i]);
   return own;
-}
-
-SweepPart sweep_part(const std::string& text) {
-  SweepPart part;
-  if (text.empty()) return part;
-  const size_t slash = text.find('/');
-  const bool read = slash != text.npos && parse_all(text.substr(0, slash), part.number) &&
-                    parse_all(text.substr(slash + 1), part.count);
-  if (!read || part.count < 1 || part.count > kMostParts || part.number < 1 ||
-      part.number > part.count)
-    throw OptionError("part", "'" + text + "' found, I/N with I from 1 to N expected");
-  return part;
 }
 
 void FinishedRuns::add(const fs::path& folder, const std::string& settings) {
@@ -57,14 +41,21 @@ void FinishedRuns::add(const fs::path& folder, const std::string& settings) {
   }
 }
 
+std::vector<std::string> part_folders(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("part-") && entry.is_directory(none)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 std::vector<fs::path> result_folders(const fs::path& folder) {
   std::vector<fs::path> found;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder, none))
-    if (entry.path().filename().string().starts_with("part-") &&
-        fs::exists(entry.path() / kSweepResults))
-      found.push_back(entry.path());
-  std::sort(found.begin(), found.end());
+  for (const std::string& name : part_folders(folder))
+    if (fs::exists(folder / name / kSweepResults)) found.push_back(folder / name);
   if (fs::exists(folder / kSweepResults)) found.push_back(folder);
   return found;
 }

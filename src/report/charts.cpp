@@ -293,6 +293,14 @@ std::string microscope_text(const RunView& run) {
 
 }  // namespace
 
+std::vector<Json> warning_blocks(const RunView& run) {
+  std::vector<Json> blocks;
+  for (const Json& warning : run.run.value("warnings", Json::array()))
+    if (warning.is_string())
+      blocks.push_back({{"kind", "text"}, {"title", "Warning"}, {"text", warning}});
+  return blocks;
+}
+
 std::vector<Json> microscope_blocks(const RunView& run) {
   std::vector<Json> items, parts;
   const auto add = [&run](std::vector<Json>& to, const char* caption, const char* name) {
@@ -317,6 +325,8 @@ std::vector<Json> microscope_blocks(const RunView& run) {
   }
   if (const std::string text = microscope_text(run); !text.empty())
     blocks.push_back({{"kind", "text"}, {"title", "How good it is"}, {"text", text}});
+  // A picture of a wrong geometry looks like a picture.
+  for (Json& warning : warning_blocks(run)) blocks.push_back(std::move(warning));
   if (!parts.empty()) blocks.push_back(pictures_block("LEDs and pupil", std::move(parts)));
   return blocks;
 }

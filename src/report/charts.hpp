@@ -55,6 +55,8 @@ std::vector<Json> picture_blocks(const RunView& run);
 
 /// Of a microscope's image: the picture beside the raw one, then LEDs and pupil.
 std::vector<Json> microscope_blocks(const RunView& run);
+/// What a run warned of, a paragraph each.
+std::vector<Json> warning_blocks(const RunView& run);
 
 /// A sentence with the best cell, the metric against the learning rate, and tables with means and
 /// deviations beside the paper's figures, one per optimizer.

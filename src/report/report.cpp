@@ -28,19 +28,38 @@ struct ReportContents {
   std::vector<std::string> problems;
 };
 
+// What is wrong with a run, in words that begin with its place: wrong types in run.json or
+// live.json, a folder that may not be read, too little memory.
+std::string problem_with(const fs::path& folder, const std::exception& error) {
+  if (dynamic_cast<const IoError*>(&error)) return error.what();
+  std::string why = error.what();
+  if (dynamic_cast<const std::bad_alloc*>(&error)) why = "takes more memory than there is";
+  if (const auto* json = dynamic_cast<const Json::exception*>(&error))
+    why = "damaged: " + io::detail::problem_of(*json);
+  if (const auto* file = dynamic_cast<const fs::filesystem_error*>(&error))
+    why = "cannot be read: " + file->code().message();
+  return folder.string() + ": " + why;
+}
+
+RunView read_found(const jobs::FoundRun& found) {
+  if (!found.problem.empty()) throw IoError(found.problem);
+  return read_run(found.folder, found.name);
+}
+
 // One damaged run among others is left out; one alone is an error.
 ReportContents contents_of(const std::vector<fs::path>& folders) {
   const std::vector<jobs::FoundRun> found = find_folders(folders);
   const Detail detail = detail_for(found.size());
   ReportContents contents;
   for (const jobs::FoundRun& one : found) try {
-      RunView run = read_run(one.folder, one.name);
+      RunView run = read_found(one);
       contents.sections.push_back(run_section(run, found.size() <= kOpenRuns, detail));
       for (const std::string& line : run.left_out) contents.problems.push_back(line);
       contents.runs.push_back(std::move(run));
-    } catch (const IoError& error) {
-      if (found.size() == 1) throw;
-      contents.problems.push_back(message("left out: ", error.what()));
+    } catch (const std::exception& error) {
+      const std::string problem = problem_with(one.folder, error);
+      if (found.size() == 1) throw IoError(problem);
+      contents.problems.push_back("left out: " + problem);
     }
   require<IoError>(!contents.runs.empty(),
                    contents.problems.empty() ? "" : contents.problems.front());
@@ -101,13 +120,20 @@ bool is_stalled(const RunView& run) {
   return !failure && fs::file_time_type::clock::now() - written > kPatience;
 }
 
-// "progress" of the first run that goes on.
+bool has_text(const Json& object, const char* key) {
+  return object.contains(key) && object[key].is_string();
+}
+
+// "progress" of the first run that goes on. A text that is none is not shown.
 Json progress_of(const std::vector<RunView>& runs) {
   Json progress = {{"done", 1}, {"text", "finished"}, {"state", "ended"}};
   for (const RunView& run : runs) {
     if (!run.live.is_object() || !run.live.value("progress", Json()).is_object()) continue;
     progress = run.live["progress"];
-    if (progress.value("state", "") == "running" && is_stalled(run)) progress["state"] = "stalled";
+    if (!progress.contains("done") || !progress["done"].is_number()) progress["done"] = nullptr;
+    if (!has_text(progress, "text")) progress["text"] = "";
+    if (!has_text(progress, "state")) progress["state"] = "running";
+    if (progress["state"] == "running" && is_stalled(run)) progress["state"] = "stalled";
     break;
   }
   return progress;
@@ -126,8 +152,8 @@ Json live_document(const std::string& title, const fs::path& folder) {
     Json document = document_of(title, summary_of(contents), std::move(contents.sections));
     document["progress"] = progress_of(contents.runs);
     return document;
-  } catch (const IoError& error) {
-    return waiting_document(title, error.what());
+  } catch (const std::exception& error) {
+    return waiting_document(title, problem_with(folder, error));
   }
 }
 

@@ -142,7 +142,8 @@ Json run_blocks(const RunView& run, const Detail& detail) {
     blocks.push_back(facts_block("Run", facts_of(run)));
   }
   const bool microscope = run.text("command") == "ptycho" && run.has("raw.png");
-  if (microscope && detail.pictures) append(microscope_blocks(run), blocks);
+  const bool pictured = microscope && detail.pictures;
+  if (pictured) append(microscope_blocks(run), blocks);
   append(training_answer(run), blocks);
   append(sweep_tables(run), blocks);
   if (blocks.empty() || microscope) blocks.push_back(facts_block("", facts_of(run)));
@@ -167,9 +168,7 @@ Json run_blocks(const RunView& run, const Detail& detail) {
   if (answered) blocks.push_back(facts_block("Run", facts_of(run)));
   const Facts settings = settings_of(run);
   if (!settings.empty()) blocks.push_back(facts_block("Settings", settings));
-  for (const Json& warning : run.run.value("warnings", Json::array()))
-    if (warning.is_string())
-      blocks.push_back({{"kind", "text"}, {"title", "Warning"}, {"text", warning}});
+  if (!pictured) append(warning_blocks(run), blocks);
   return blocks;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "io/temporary_files.hpp"
+#include "jobs/folder_lock.hpp"
 #include "udv/core/parallel.hpp"
 #include "udv/io/file.hpp"
 
@@ -145,6 +146,13 @@ TEST_F(ReproduceJob, RefusesBeforeAnythingIsWritten) {
   Session session;
   EXPECT_THROW(jobs::reproduce({}, options_, session), OptionError);
   EXPECT_FALSE(fs::exists(folder_ / "out"));
+}
+
+TEST_F(ReproduceJob, RefusesAnExperimentThatAnotherProcessRuns) {
+  fs::create_directories(folder_ / "out/e");
+  FolderLock other;
+  ASSERT_TRUE(other.take(folder_ / "out/e"));
+  EXPECT_THROW(reproduce(experiment("solve 2")), IoError);
 }
 
 TEST_F(ReproduceJob, LeavesFoldersOfOthersAlone) {

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cmath>
 
 #include "io/temporary_files.hpp"
+#include "jobs/folder_lock.hpp"
 #include "jobs/run_json.hpp"
 #include "jobs/run_reader.hpp"
 #include "udv/core/options.hpp"
@@ -23,6 +25,11 @@ class RunFolders : public ::testing::Test {
   std::string text(const std::string& name) const { return io::read_bytes(folder() / name); }
   bool has(const std::string& name) const { return fs::exists(folder() / name); }
 
+  static FolderRules forced() {
+    FolderRules rules;
+    rules.force = true;
+    return rules;
+  }
   void write(RunFolder& run, const std::string& name, const std::string& bytes) const {
     io::write_atomically(run.file(name), bytes);
   }
@@ -33,7 +40,7 @@ class RunFolders : public ::testing::Test {
   }
   // A finished run with these files, each holding the name of the command.
   void earlier_run(const std::string& command, const Names& files) const {
-    RunFolder run(folder());
+    RunFolder run(folder(), forced());
     for (const std::string& name : files) write(run, name, command);
     finish(run, command);
   }
@@ -49,7 +56,7 @@ class RunFolders : public ::testing::Test {
 };
 
 TEST_F(RunFolders, ShowNothingBeforeTheEnd) {
-  RunFolder run(folder());
+  RunFolder run(folder(), forced());
   write(run, "U.npy", "u");
   EXPECT_FALSE(has("U.npy"));
   EXPECT_FALSE(has("run.json"));
@@ -65,7 +72,7 @@ TEST_F(RunFolders, LeaveNoStagingFolderBehind) {
 }
 
 TEST_F(RunFolders, ListTheFilesOfTheRun) {
-  RunFolder run(folder());
+  RunFolder run(folder(), forced());
   write(run, "U.npy", "u");
   io::write_atomically(run.growing_file("results.csv"), "a,b\n");
   finish(run, "sweep");
@@ -94,7 +101,7 @@ TEST_F(RunFolders, ThatAreNotFinishedLeaveTheEarlierRunAsItWas) {
   earlier_run("complete", {"U.npy"});
   const std::string before = text("run.json");
   {
-    RunFolder run(folder());
+    RunFolder run(folder(), forced());
     write(run, "U.npy", "half");
     write(run, "d.npy", "half");
   }
@@ -150,17 +157,79 @@ TEST_F(RunFolders, ForgetTheCheckpointOfTheRunThatTheyReplace) {
   io::write_atomically(folder() / "checkpoint.bin", "old");
   earlier_run("complete", {"U.npy"});
   EXPECT_FALSE(has("checkpoint.bin"));
-  RunFolder run(folder());
-  run.save_checkpoint("state");
+  RunFolder run(folder(), forced());
+  run.save_checkpoint({"sta", "te"});
   EXPECT_EQ(text("checkpoint.bin"), "state");
   EXPECT_EQ(run.files(), Names{});
   finish(run, "complete");
   EXPECT_EQ(text("checkpoint.bin"), "state");
 }
 
+TEST_F(RunFolders, AreReplacedOnlyWhereTheRulesSaySo) {
+  earlier_run("complete", {"U.npy"});
+  EXPECT_THROW(RunFolder{folder()}, OptionError);
+  FolderRules rules;
+  rules.updates = "sweep";
+  EXPECT_THROW(RunFolder(folder(), rules), OptionError);
+  EXPECT_EQ(text("U.npy"), "complete");
+  rules.updates = "complete";
+  EXPECT_NO_THROW(RunFolder(folder(), rules));
+  const fs::path place = place_ / "mine";
+  io::make_folder(place);
+  io::write_atomically(place / "claims.md", "mine");
+  EXPECT_THROW(RunFolder{place}, OptionError);
+  rules.own = {"claims.md"};
+  EXPECT_NO_THROW(RunFolder(place, rules));
+}
+
+TEST_F(RunFolders, ThatNothingIsWrittenToGoAgain) {
+  { RunFolder run(folder() / "deep/down"); }
+  EXPECT_FALSE(fs::exists(folder()));
+  io::make_folder(folder());
+  { RunFolder run(folder() / "inner"); }
+  EXPECT_TRUE(fs::is_empty(folder())) << "it was there before";
+}
+
+TEST_F(RunFolders, GiveTheSpaceForACheckpointToTheFirstFile) {
+  RunFolder run(folder());
+  run.save_checkpoint({std::string(1000, 's')});
+  ASSERT_TRUE(has(".udv-new/.reserve"));
+  run.file("U.npy");
+  EXPECT_FALSE(has(".udv-new/.reserve"));
+  run.save_checkpoint({"state"});
+  EXPECT_TRUE(has(".udv-new/.reserve"));
+  run.staging();
+  EXPECT_FALSE(has(".udv-new/.reserve"));
+}
+
+// One process may hold a lock twice: what counts is who opened the file.
+TEST_F(RunFolders, AreLockedByAFileThatGoesWithTheLock) {
+  io::make_folder(folder());
+  io::write_atomically(folder() / ".udv-lock", "");  // of a killed run
+  FolderLock other;
+  {
+    RunFolder run(folder());
+    EXPECT_TRUE(run.is_locked());
+    EXPECT_FALSE(other.take(folder()));
+    EXPECT_TRUE(has(".udv-lock"));
+  }
+  EXPECT_FALSE(has(".udv-lock"));
+  EXPECT_TRUE(other.take(folder()));
+  EXPECT_TRUE(other.is_locked());
+}
+
+// A file system without locks is no other run.
+TEST(FileLocks, SayWhyTheyFail) {
+  EXPECT_EQ(result_of_lock(0, "file"), LockResult::kTaken);
+  EXPECT_EQ(result_of_lock(EWOULDBLOCK, "file"), LockResult::kBusy);
+  for (const int none : {ENOLCK, ENOSYS, EOPNOTSUPP})
+    EXPECT_EQ(result_of_lock(none, "file"), LockResult::kNoLocks) << none;
+  EXPECT_THROW(lock_file(-1, "file"), IoError);
+}
+
 TEST_F(RunFolders, ReplaceFoldersAsAWhole) {
   for (const char* inside : {"a.txt", "b.txt"}) {
-    RunFolder run(folder());
+    RunFolder run(folder(), forced());
     io::make_folder(run.file("adapter"));
     io::write_atomically(run.file("adapter") / inside, inside);
     finish(run, "lora");
@@ -171,7 +240,7 @@ TEST_F(RunFolders, ReplaceFoldersAsAWhole) {
 
 TEST_F(RunFolders, KeepAFileThatGrewDuringTheEarlierRunToo) {
   for (const char* line : {"first\n", "second\n"}) {
-    RunFolder run(folder());
+    RunFolder run(folder(), forced());
     const fs::path csv = run.growing_file("results.csv");
     io::write_atomically(csv, (fs::exists(csv) ? io::read_bytes(csv) : "") + line);
     finish(run, "sweep");
@@ -210,7 +279,8 @@ TEST_F(RunFolders, WithADamagedRunJsonLoseNothingElse) {
 
 TEST_F(RunFolders, ThatCannotBeMadeAreNamed) {
   place_.write("out", "a file");
-  EXPECT_NE(place_.error_of([&] { RunFolder run(folder()); }).find("out"), std::string::npos);
+  EXPECT_NE(place_.error_of([&] { RunFolder run(folder(), forced()); }).find("out"),
+            std::string::npos);
 }
 
 TEST_F(RunFolders, GiveTheModelOfARun) {
@@ -220,7 +290,7 @@ TEST_F(RunFolders, GiveTheModelOfARun) {
 }
 
 TEST_F(RunFolders, AreReadAgain) {
-  RunFolder run(folder());
+  RunFolder run(folder(), forced());
   write(run, "history.csv", "iteration,objective\n1,2.5\n2,nothing\n");
   finish(run, "complete");
   const RunContents contents = read_run_folder(folder());

@@ -211,6 +211,24 @@ TEST_F(Sessions, RefuseASecondRunInOneFolder) {
   EXPECT_NE(error.find("another run writes to this folder"), error.npos) << error;
 }
 
+TEST_F(Sessions, TakeTheirFolderEarly) {
+  Session session = this->session("out");
+  {
+    const EarlyFolder early(session);
+    EXPECT_TRUE(fs::exists(folder_ / "out"));
+    Session other = this->session("out");
+    EXPECT_THROW(EarlyFolder second(other), IoError);
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "out")) << "no run was made";
+  const EarlyFolder early(session);
+  jobs::Run run(session, "count", {}, "");
+  io::write_atomically(run.folder().file("U.npy"), "u");
+  write_run_json(run.folder(), run.info(), {{"rank", 1}});
+  EXPECT_TRUE(fs::exists(folder_ / "out/U.npy"));
+  Session later = this->session("out");
+  EXPECT_THROW(EarlyFolder third(later), IoError) << "the run still has it";
+}
+
 TEST_F(Sessions, GoOnWhereAStateCannotBeWritten) {
   Session session = this->session("out");
   jobs::Run run(session, "count", {}, "");

@@ -111,7 +111,7 @@ TEST_F(RunFolder, HoldsTheColumnsOfGradientRuns) {
   RecoverOptions options;
   options.rank_walk = false;
   options.max_iterations = 30;
-  write_run(path, recover(testing::small_rectangular().problem, options));
+  write_run(path, recover(testing::small_rectangular().problem, options), {}, true);
   const auto arrays = read_npz(path / "columns.npz");
   ASSERT_EQ(arrays.size(), 3u);
   EXPECT_EQ(arrays[1].first, "norm_u");

@@ -2,6 +2,7 @@
 #include "report/page.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "io/temporary_files.hpp"
 #include "report/run_view.hpp"
@@ -134,6 +135,74 @@ TEST(Report, OneDamagedRunAmongOthersIsLeftOutAndNamed) {
   EXPECT_NE(page.find("2 runs."), page.npos);
   EXPECT_NE(page.find("b/run.json"), page.npos);
   EXPECT_THROW(write_report(folder / "r.html", "T", {folder / "b"}), IoError);
+}
+
+TEST(Report, RunsThatCannotBeReadAreLeftOutAndNamed) {
+  io::TemporaryFolder folder;
+  for (const char* name : {"good", "folder", "types", "runs/wrong"}) {
+    std::filesystem::create_directories(folder / name);
+    folder.write(std::string(name) + "/run.json", R"({"command":"complete","rank":3})");
+  }
+  std::filesystem::remove(folder / "folder/run.json");
+  std::filesystem::create_directories(folder / "folder/run.json");
+  folder.write("types/run.json", R"({"command":"complete","config":7,"free_directions":{"a":[]}})");
+  folder.write("types/live.json", R"({"column_sizes":"x","progress":{"state":1}})");
+  folder.write("runs/wrong/run.json", "[1]");
+  std::filesystem::create_symlink(folder / "loop", folder / "loop");
+  std::filesystem::create_symlink(folder / "nowhere", folder / "dangling");
+  const auto problems = write_report(folder / "r.html", "T", {folder / ""});
+  ASSERT_EQ(problems.size(), 3u);
+  EXPECT_NE(problems[0].find("folder/run.json"), std::string::npos) << problems[0];
+  EXPECT_NE(problems[1].find("runs/wrong/run.json"), std::string::npos) << problems[1];
+  EXPECT_NE(problems[2].find("types/run.json: damaged"), std::string::npos) << problems[2];
+  EXPECT_NE(io::read_bytes(folder / "r.html").find("good"), std::string::npos);
+}
+
+// Somebody who may not read everything, as root may.
+class NotRoot {
+ public:
+  NotRoot() : id_(::geteuid()) {
+    constexpr uid_t kNobody = 65534;
+    if (id_ == 0) {
+      EXPECT_EQ(::seteuid(kNobody), 0);
+    }
+  }
+  ~NotRoot() { EXPECT_EQ(::seteuid(id_), 0); }
+  NotRoot(const NotRoot&) = delete;
+  NotRoot& operator=(const NotRoot&) = delete;
+
+ private:
+  uid_t id_;
+};
+
+TEST(Report, AFolderThatMayNotBeReadIsLeftOutAndNamed) {
+  io::TemporaryFolder folder;
+  for (const char* name : {"good", "closed"}) {
+    std::filesystem::create_directories(folder / name);
+    folder.write(std::string(name) + "/run.json", R"({"command":"complete","rank":3})");
+  }
+  std::filesystem::permissions(folder / "", std::filesystem::perms::all);
+  std::filesystem::permissions(folder / "closed", std::filesystem::perms::none);
+  std::vector<std::string> problems;
+  {
+    const NotRoot somebody;
+    problems = write_report(folder / "r.html", "T", {folder / ""});
+    EXPECT_NE(live_report("T", folder / "").find("good"), std::string::npos);
+  }
+  std::filesystem::permissions(folder / "closed", std::filesystem::perms::owner_all);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].find("closed: cannot be looked into"), std::string::npos) << problems[0];
+}
+
+TEST(Report, OfALiveFileOfWrongTypesIsMade) {
+  io::TemporaryFolder folder;
+  for (const char* live :
+       {R"({"progress":{"state":1,"text":2,"done":"x"}})", R"({"state":1})",
+        R"({"column_sizes":{},"history":{"iteration":[1],"objective":1},"progress":{}})",
+        R"({"column_sizes":["x"],"progress":{"state":"running"}})", "[]", "{\"a\":"}) {
+    folder.write("live.json", live);
+    EXPECT_NE(live_report("T", folder / "").find("\"state\""), std::string::npos) << live;
+  }
 }
 
 TEST(Report, OfAHistoryWithoutItsColumnsNeverNamesAContainer) {

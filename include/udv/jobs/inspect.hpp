@@ -17,8 +17,9 @@ struct InspectInput {
 UDV_EXPORT void describe(OptionTable& table, InspectInput& input);
 
 struct InspectOptions {
-  bool svd = false;      ///< singular values also where they take time
-  double energy = 0.99;  ///< share of the energy that an SVD keeps
+  bool svd = false;       ///< singular values also where they take time
+  double energy = 0.99;   ///< share of the energy that an SVD keeps
+  double max_expand = 0;  ///< GiB that a packed file may unpack to; 0: 16, and 1,000-fold
 };
 UDV_EXPORT void describe(OptionTable& table, InspectOptions& options);
 

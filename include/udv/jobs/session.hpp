@@ -75,14 +75,34 @@ class UDV_EXPORT Session {
   bool interrupted() const { return listener_ != nullptr && listener_->interrupted(); }
   Listener& listener();
   void notice(const std::string& text) { listener().notice(text); }
+  /// What these options mean for a folder that holds something.
+  FolderRules folder_rules() const;
 
  private:
+  friend class Run;
+  friend class EarlyFolder;
   RunOptions options_;
   Listener* listener_;
+  std::unique_ptr<RunFolder> early_;
+};
+
+/// Takes the folder of a run before anything long is done, so that what is in its way is told at
+/// once. The next Run in this folder gets it; where there is none, all is as it was before.
+class UDV_EXPORT EarlyFolder {
+ public:
+  /// The arguments are those of the Run. Throws what it would throw about its folder.
+  explicit EarlyFolder(Session& session, const std::string& subfolder = "",
+                       const std::string& continues = "");
+  ~EarlyFolder();
+  EarlyFolder(const EarlyFolder&) = delete;
+  EarlyFolder& operator=(const EarlyFolder&) = delete;
+
+ private:
+  Session& session_;
 };
 
 /// One job while it runs: its folder, its checkpoint, its observers and its warnings. Everything
-/// that can be wrong with the input is found before one is made: it makes the folder.
+/// that can be wrong with the input is found before one is made.
 class UDV_EXPORT Run {
  public:
   /// What run.json records and a checkpoint is held against. The fingerprint says everything that
@@ -97,7 +117,8 @@ class UDV_EXPORT Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// Observers, time limit, interrupts and checkpoints for a computation that starts now.
+  /// Observers, time limit, interrupts and checkpoints for a computation that starts now. The
+  /// environment variable UDV_SAVE_SECONDS says how often checkpoints are written; default 30.
   Hooks hooks(const ProgressTotal& total, const ProgressWords& words = {});
   /// Ends what hooks() began: the progress bar and the live file.
   void stop_watching();
@@ -134,6 +155,7 @@ class UDV_EXPORT Run {
 
  private:
   class Watch;
+  void take_folder(const std::string& subfolder);
   std::string state_to_resume();
   void save(const std::string& state);
 

@@ -13,7 +13,8 @@
 namespace udv::jobs {
 namespace {
 
-constexpr std::uintmax_t kLargeFile = std::uintmax_t{64} << 20;
+// That are read: each takes 16 bytes, and 8 more at times.
+constexpr Index kMostNumbers = 1 << 23;
 
 // Range of the finite ones: of the values, or of the magnitudes of complex numbers.
 void add_range(const io::ComplexArray& array, InspectReport& report) {
@@ -89,8 +90,10 @@ void show_npy(const std::filesystem::path& file, const InspectOptions& options,
   add_file(file, report);
   report.fact("array", type_text(array));
   if (!array.is_numeric) return;
-  if (std::filesystem::file_size(file) > kLargeFile)
-    report.fact("values", "not read: the file is larger than " + size_text(kLargeFile));
+  double numbers = 1;
+  for (const Index size : array.shape) numbers *= static_cast<double>(size);
+  if (numbers > kMostNumbers)
+    report.fact("values", fmt::format("not read: more than {} numbers", kMostNumbers));
   else
     add_values(io::read_complex_npy(file), options, report);
 }

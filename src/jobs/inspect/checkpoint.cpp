@@ -87,6 +87,8 @@ void add_solve_state(const State& state, InspectReport& report) {
     report.fact("matrix", matrix_text(state.journal.back().Z));
   }
   report.fact("finished fits", fits_text(state));
+  if (!state.search.bytes.empty())
+    report.fact("Bayes sweeps", fmt::format("{}", state.search.sweeps));
   report.fact("history", fmt::format("{} lines", state.history.size()));
 }
 

@@ -10,6 +10,7 @@
 #include "io/text.hpp"
 #include "jobs/inspect/kinds.hpp"
 #include "jobs/run_files.hpp"
+#include "udv/io/expansion.hpp"
 #include "udv/io/file.hpp"
 #include "udv/net/files/adapter_file.hpp"
 
@@ -137,9 +138,11 @@ void describe(OptionTable& table, InspectInput& input) {
 void describe(OptionTable& table, InspectOptions& options) {
   table.add("svd", options.svd, "Compute singular values of large arrays as well");
   table.add("energy", options.energy, "Share of the energy that an SVD keeps").share();
+  io::add_max_expand(table, options.max_expand);
 }
 
 InspectReport inspect(const InspectInput& input, const InspectOptions& options) {
+  io::set_max_expand(options.max_expand);
   InspectReport report;
   std::error_code unknown;
   if (fs::is_directory(input.file, unknown))
