@@ -66,7 +66,7 @@ udv_package(documentation udv-doc doc ""
 set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "udv-doc, python3-udv")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "udv-doc, python3-udv, xdg-utils")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "udv-doc")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-scipy, python3-sklearn, python3-pandas, python3-torch")
 file(WRITE ${udv_debian}/shlibs "libudv ${udv_soversion} libudv${udv_soversion} (>= ${PROJECT_VERSION})\n")
