@@ -252,6 +252,19 @@ def png():
             chunk(b"IEND", b""))
 
 
+def jpeg(components=3, frame=0xC0, size=(8, 8)):
+    """A picture of one grey: every coefficient is 0, and each code one bit long."""
+    def segment(kind, data):
+        return bytes((0xFF, kind)) + struct.pack(">H", len(data) + 2) + data
+
+    codes = b"".join(bytes((table, 1)) + bytes(15) + b"\0" for table in (0x00, 0x10))
+    ids = range(1, components + 1)
+    last = 0 if frame == 0xC2 else 63  # a progressive picture may end after its first coefficients
+    return (b"\xff\xd8" + segment(0xDB, b"\0" + b"\1" * 64) +
+            segment(frame, struct.pack(">BHHB", 8, *size, components) + b"".join(bytes((k, 0x11, 0)) for k in ids)) + segment(0xC4, codes) +
+            segment(0xDA, bytes((components,)) + b"".join(bytes((k, 0)) for k in ids) + bytes((0, last, 0))) + b"\x03" + b"\xff\xd9")
+
+
 def main():
     array = npy("<f8", (2, 3), numbers(6))
     save("npy", whole=array, complex=npy("<c8", (3,), numbers(3)), fortran=npy(">i2", (2, 3), b"\1\2" * 6, fortran=True, version=2),
@@ -322,6 +335,7 @@ def main():
     save("hdf5", number=bytes((0, 1, 5, 5, 0, 2, 2, 3, 1, 1, 1, 1, 1, 1, 0)) + numbers(6), complex=bytes((0, 1, 0, 2, 3, 5, 0, 4, 0, 0, 1, 1, 2, 2)) + bytes(40),
          group=bytes((1, 0, 2, 1, 0, 0, 0, 0, 5, 1, 2, 1)) + bytes(40), boolean=bytes((0, 1, 1, 1, 1, 1, 3, 0, 0)) + bytes(40), matlab=bytes(range(1, 90)))
     picture = png()
+    save("jpeg", colours=jpeg(), grey=jpeg(1), progressive=jpeg(3, 0xC2), cut=jpeg()[:-30], large=jpeg(size=(65500, 65500)), arithmetic=jpeg(3, 0xC9))
     save("png", whole=picture, cut=picture[:-12], large=picture[:16] + b"\x7f\xff\xff\xff" * 2 + picture[24:])
 
 
