@@ -231,6 +231,12 @@ TEST(Recovery, IsCertifiedOnlyWhereItIsOptimalAndTheOnlyOne) {
   EXPECT_EQ(found.verdict(),
             "fits the data exactly, but so does another rank-3 matrix: 0.5 % of the entries are "
             "not determined");
+  found = exact_answer();
+  found.determinacy.unique.reset();
+  found.determinacy.decided = false;
+  EXPECT_EQ(found.verdict(),
+            "fits the data exactly, but whether another rank-3 matrix fits as well was not "
+            "decided");
 }
 
 TEST(Recovery, SaysWhyItDidNotConverge) {

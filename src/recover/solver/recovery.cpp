@@ -31,6 +31,8 @@ std::string open_text(const RecoveryFacts& r) {
   if (d.free_directions > 0)
     return fmt::format("{}{} {} free: {}", d.free_is_estimate ? "about " : "", d.free_directions,
                        d.free_directions == 1 ? "direction is" : "directions are", share);
+  if (!d.decided && !(d.determined_share < 1))
+    return fmt::format("whether another {} fits as well was not decided", answer(r));
   if (!d.decided)
     return fmt::format("{} of the {} may not be determined, which was not decided",
                        percent(1 - d.determined_share), r.intensities ? "entries of x" : "entries");
