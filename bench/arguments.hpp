@@ -33,7 +33,8 @@ class Arguments {
     if (at == values_.end()) return otherwise;
     std::istringstream stream(at->second);
     Number value{};
-    require(static_cast<bool>(stream >> value), key, "=", at->second, ": a number expected");
+    const bool all = stream >> value && stream.peek() == std::istringstream::traits_type::eof();
+    require(all, key, "=", at->second, ": a number expected");
     return value;
   }
 
