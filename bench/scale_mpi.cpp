@@ -11,9 +11,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <fstream>
+#include <memory>
 #include <string>
+#include <thread>
 
 #include "cli/team.hpp"
 #include "core/communicator.hpp"
@@ -47,6 +51,10 @@ class Counting final : public Communicator {
     count(receive_bounds.back(),
           [&] { inner_.exchange(send, send_bounds, receive, receive_bounds); });
   }
+  std::shared_ptr<void> machine_memory(Index bytes) override {
+    return inner_.machine_memory(bytes);
+  }
+  OfMachine of_machine() const override { return inner_.of_machine(); }
   void sum(Index* values, Index n) override {
     count(8 * n, [&] { inner_.sum(values, n); });
   }
@@ -88,7 +96,8 @@ RowMatrix<double> planted_rows(const Setup& setup, Index block) {
 }
 
 // The entries of some blocks of rows.
-Entries planted_part(const Setup& setup, const RowMatrix<double>& V, Index begin, Index end) {
+Entries planted_part(const Setup& setup, Index begin, Index end) {
+  const RowMatrix<double> V = planted_columns(setup);
   Entries entries{setup.rows, setup.cols, false, {}, {}, {}};
   std::vector<std::int32_t> places;
   for (Index block = begin; block < end; ++block) {
@@ -114,7 +123,8 @@ Entries planted_part(const Setup& setup, const RowMatrix<double>& V, Index begin
 }
 
 // Root mean square error at places that are hardly ever among the entries.
-double error_of(const Setup& setup, const RowMatrix<double>& V, const Recovery& found) {
+double error_of(const Setup& setup, const Recovery& found) {
+  const RowMatrix<double> V = planted_columns(setup);
   Random random(4, 1);
   double squares = 0;
   Index count = 0;
@@ -135,17 +145,65 @@ std::uint64_t checksum(const Recovery& found) {
   return array_hash(found.d.data(), static_cast<size_t>(found.d.size()) * sizeof(double), hash);
 }
 
-double peak_mib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
+// The number that follows a word in a file of /proc, of kB there: MiB.
+double mib_after(const char* file, const std::string& word) {
+  std::ifstream in(file);
+  for (std::string seen; in >> seen;)
+    if (seen == word) {
+      double kib = 0;
+      in >> kib;
+      return kib / 1024;
+    }
+  return 0;
 }
+
+/// Memory of this process, looked at every 20 ms: its own, and its part of what the ranks of a
+/// machine share; all pages that it has ever touched at once, those of others among them.
+class Memory {
+ public:
+  explicit Memory(int ranks)
+      : ranks_(ranks), thread_([this](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            look();
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          }
+        }) {}
+  double fair() const { return fair_; }
+  /// What the kernel calls the proportional set size, now; dear.
+  void look_at_pss() {
+    pss_ = std::max(pss_, mib_after("/proc/self/smaps_rollup", "Pss:"));
+  }
+  double pss() const { return pss_; }
+  static double touched() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024;
+  }
+
+ private:
+  void look() {
+    const auto part = [](const char* word) { return mib_after("/proc/self/status", word); };
+    const double now = part("RssAnon:") + part("RssFile:") + part("RssShmem:") / ranks_;
+    fair_ = std::max(fair_.load(), now);
+  }
+
+  int ranks_;
+  std::atomic<double> fair_ = 0;
+  double pss_ = 0;
+  std::jthread thread_;
+};
 
 double largest_of_ranks(double value) {
   double largest = 0;
   for (const std::string& text : gathered(fmt::format("{}", value)))
     largest = std::max(largest, std::stod(text));
   return largest;
+}
+
+double mean_of_ranks(double value) {
+  double sum = 0;
+  for (const std::string& text : gathered(fmt::format("{}", value))) sum += std::stod(text);
+  return sum / communicator().size();
 }
 
 double median_step(const std::vector<double>& times) {
@@ -157,46 +215,58 @@ double median_step(const std::vector<double>& times) {
   return steps[steps.size() / 2];
 }
 
-int run(const Setup& setup) {
-  const int ranks = communicator().size();
+// The entries of all processes, each of which makes a part.
+Problem planted_problem(const Setup& setup) {
+  const int ranks = communicator().size(), rank = communicator().rank();
   const Index blocks = (setup.rows + kBlock - 1) / kBlock;
-  const double start = seconds_now();
-  const RowMatrix<double> V = planted_columns(setup);
-  Entries part = planted_part(setup, V, blocks * communicator().rank() / ranks,
-                              blocks * (communicator().rank() + 1) / ranks);
-  const double made = seconds_now();
-  const bool alone = communicator().is_alone();
-  const Index entries = setup.rows * setup.per_row;
-  Problem problem;
-  if (alone) {
-    problem = completion(std::move(part));
-  } else {
-    problem = spread_completion(part);
-    part = {};
+  Entries part = planted_part(setup, blocks * rank / ranks, blocks * (rank + 1) / ranks);
+  return communicator().is_alone() ? completion(std::move(part)) : spread_completion(part);
+}
+
+/// Of the ends of sweeps.
+struct Steps {
+  std::vector<double> times;
+
+  std::string text(double begin, double end) const {
+    if (times.empty()) return "";
+    std::string steps;
+    for (size_t k = 1; k < times.size(); ++k)
+      steps += fmt::format(" {:.2f}", times[k] - times[k - 1]);
+    return fmt::format("{:.2f} s to the end of the first sweep, the others{} s, {:.2f} s after it",
+                       times.front() - begin, steps, end - times.back());
   }
+};
+
+int run(const Setup& setup) {
+  const double start = seconds_now();
+  Problem problem = planted_problem(setup);
   const double built = seconds_now();
+  Memory memory(communicator().size());
   Counting counting(communicator());
   const UseCommunicator use(counting);
   RecoverHooks hooks;
-  std::vector<double> times;  // of the ends of sweeps
+  Steps steps;
   hooks.observer = [&](const IterationRecord&) {
-    times.push_back(seconds_now());
-    const bool enough = setup.sweeps > 0 && static_cast<Index>(times.size()) >= setup.sweeps;
+    memory.look_at_pss();
+    steps.times.push_back(seconds_now());
+    const bool enough = setup.sweeps > 0 && static_cast<Index>(steps.times.size()) >= setup.sweeps;
     return enough ? Verdict::kTimeLimit : Verdict::kContinue;
   };
   const Recovery found = recover(problem, RecoverOptions(), hooks);
   const double solved = seconds_now();
-  const double sweep = median_step(times);
-  const double peak = largest_of_ranks(peak_mib());
-  if (communicator().is_root())
-    fmt::print(
-        "ranks {:2} threads {:2} entries {} made {:.1f} s built {:.1f} s solved {:.1f} s peak "
-        "{:.0f} "
-        "MiB a rank; {} sweeps, median {:.3f} s; rank {} sigma {:.4f} rmse {:.4f} checksum "
-        "{:016x}; exchanged {:.2f} GB in {} calls, {:.1f} s\n",
-        ranks, num_threads(), entries, made - start, built - made, solved - built, peak,
-        times.size(), sweep, found.rank, found.noise_sigma, error_of(setup, V, found),
-        checksum(found), counting.gigabytes, counting.calls, counting.seconds);
+  memory.look_at_pss();
+  const double fair = largest_of_ranks(memory.fair()), mean = mean_of_ranks(memory.fair());
+  const double pss = largest_of_ranks(memory.pss()), touched = largest_of_ranks(memory.touched());
+  if (!communicator().is_root()) return 0;
+  fmt::print(
+      "ranks {:2} threads {:2} entries {} made and sorted {:.1f} s solved {:.1f} s ({}; median of "
+      "{} sweeps {:.3f} s); MiB a rank: {:.0f} at most, {:.0f} on average, PSS after sweeps {:.0f}, "
+      "touched {:.0f}; rank {} sigma {:.4f} rmse {:.4f} checksum {:016x}; exchanged {:.2f} GB in {} "
+      "calls, {:.1f} s\n",
+      communicator().size(), num_threads(), setup.rows * setup.per_row, built - start,
+      solved - built, steps.text(built, solved), steps.times.size(), median_step(steps.times), fair,
+      mean, pss, touched, found.rank, found.noise_sigma, error_of(setup, found), checksum(found),
+      counting.gigabytes, counting.calls, counting.seconds);
   return 0;
 }
 

@@ -35,6 +35,13 @@ class ArchiveWriter {
     size = bytes_.size() - place - sizeof(size);
     std::memcpy(bytes_.data() + place, &size, sizeof(size));
   }
+  /// Numbers, as a vector of them would be.
+  template <typename T>
+  void list(const T* numbers, Index count) {
+    std::uint64_t size = static_cast<std::uint64_t>(count);
+    put(size);
+    raw(numbers, static_cast<size_t>(count) * sizeof(T));
+  }
   std::string take() { return std::move(bytes_); }
 
  private:
@@ -88,6 +95,29 @@ class ArchiveReader {
   }
   bool at_end() const { return rest_.empty(); }
 
+  /// A vector of numbers where it stands, for who needs a part of it.
+  template <typename T>
+  class List {
+   public:
+    explicit List(std::string_view bytes) : bytes_(bytes) {}
+    Index size() const { return static_cast<Index>(bytes_.size() / sizeof(T)); }
+    void copy(Index begin, Index count, T* to) const {
+      if (count > 0)
+        std::memcpy(to, bytes_.data() + static_cast<size_t>(begin) * sizeof(T),
+                    static_cast<size_t>(count) * sizeof(T));
+    }
+
+   private:
+    std::string_view bytes_;
+  };
+  template <typename T>
+  List<T> list() {
+    const size_t bytes = announced<T>() * sizeof(T);
+    const List<T> found(rest_.substr(0, bytes));
+    rest_.remove_prefix(bytes);
+    return found;
+  }
+
  private:
   void raw(void* data, size_t size) {
     require(size <= rest_.size(), "checkpoint: ", rest_.size(), " bytes left, ", size, " expected");
@@ -101,6 +131,15 @@ class ArchiveReader {
     require(size <= rest_.size(), "checkpoint: ", size, " items announced, ", rest_.size(),
             " bytes left");
     return static_cast<size_t>(size);
+  }
+
+  // The count of numbers that follow.
+  template <typename T>
+  size_t announced() {
+    const size_t size = count();
+    require(size <= rest_.size() / sizeof(T), "checkpoint: ", size, " numbers announced, ",
+            rest_.size(), " bytes left");
+    return size;
   }
 
   void get(bool& value) {
@@ -124,15 +163,12 @@ class ArchiveReader {
   template <typename T>
   void get(std::vector<T>& list) {
     list.clear();
-    size_t left = count();
     if constexpr (std::is_arithmetic_v<T>) {
-      require(left <= rest_.size() / sizeof(T), "checkpoint: ", left, " numbers announced, ",
-              rest_.size(), " bytes left");
-      list.resize(left);
-      return raw(list.data(), left * sizeof(T));
+      list.resize(announced<T>());
+      return raw(list.data(), list.size() * sizeof(T));
     }
     // Item by item: one in memory may take many times its bytes here.
-    for (; left > 0; --left) {
+    for (size_t left = count(); left > 0; --left) {
       list.emplace_back();
       get(list.back());
     }

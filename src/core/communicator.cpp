@@ -34,6 +34,11 @@ size_t at(Index i) {
 
 }  // namespace
 
+void Communicator::meet() {
+  Index nothing = 0;
+  if (!is_alone()) sum(&nothing, 1);
+}
+
 Communicator& communicator() {
   return used != nullptr ? *used : alone();
 }

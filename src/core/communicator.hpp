@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ class UDV_EXPORT Communicator {
   bool is_root() const { return rank() == 0; }
   bool is_alone() const { return size() == 1; }
   /// Rank r knows the bytes bounds[r] .. bounds[r + 1] of `data`; then all ranks know all of them.
+  /// In machine_memory() the ranks of one machine have nothing to copy.
   virtual void all_gather(void* data, const std::vector<Index>& bounds) = 0;
   /// The bytes send_bounds[r] .. send_bounds[r + 1] go to rank r, and receive_bounds[r] ..
   /// receive_bounds[r + 1] come from it.
@@ -29,6 +31,19 @@ class UDV_EXPORT Communicator {
   virtual void sum(Index* values, Index count) = 0;
   /// From rank 0 to all.
   virtual void broadcast(void* data, Index bytes) = 0;
+  /// Zeros that the ranks of one machine share: what one writes, the others see after the next call
+  /// that all of them make. Nothing where it is refused, on all ranks alike. Each frees it for
+  /// itself.
+  virtual std::shared_ptr<void> machine_memory(Index /*bytes*/) { return nullptr; }
+  /// This rank among those of its machine.
+  struct OfMachine {
+    Index rank = 0, size = 1;
+    Index begin(Index count) const { return count * rank / size; }  ///< of a fair share
+    Index end(Index count) const { return count * (rank + 1) / size; }
+  };
+  virtual OfMachine of_machine() const { return {}; }
+  /// All ranks have come here.
+  void meet();
   /// Multiply-adds below which every rank computes all lines: sharing them would take longer.
   virtual Index smallest_work() const { return 1 << 20; }
 };

@@ -26,7 +26,7 @@ struct TeamRules {
 };
 
 /// Of everything above, which the program and the module share: "udv_team_version" of the module.
-inline constexpr int kTeamVersion = 2;
+inline constexpr int kTeamVersion = 3;
 /// What the module offers as "udv_join_team". The team stays until the program ends.
 using JoinTeam = Team* (*)(const TeamRules&);
 

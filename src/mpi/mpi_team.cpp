@@ -15,6 +15,7 @@
 #include "core/require.hpp"
 #include "core/team.hpp"
 #include "mpi/deadline.hpp"
+#include "mpi/machine_memory.hpp"
 #include "mpi/node_stage.hpp"
 
 namespace udv {
@@ -69,6 +70,7 @@ class MpiTeam final : public Team {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     smallest_work_ = number_of("UDV_MPI_SMALLEST_WORK", smallest_work_);
     stage_ = std::make_unique<NodeStage>(number_of("UDV_MPI_STAGE", kStage));  // 0: messages alone
+    memory_ = std::make_unique<MachineMemory>();
   }
 
   int rank() const override { return rank_; }
@@ -77,6 +79,10 @@ class MpiTeam final : public Team {
 
   void all_gather(void* data, const std::vector<Index>& bounds) override {
     auto* const bytes = static_cast<char*>(data);
+    if (memory_->holds(data)) {
+      memory_->bring(bytes, bounds, [this](MPI_Request& request) { wait(request); });
+      return barrier(timeout_);
+    }
     if (stage_->takes(bounds.back()))
       return stage_->all_gather(bytes, bounds, [this] { barrier(timeout_); });
     if (bounds.back() <= kMostBytes) {
@@ -128,6 +134,16 @@ class MpiTeam final : public Team {
   void broadcast(void* data, Index bytes) override {
     for (Index from = 0; from < bytes; from += kMostBytes)
       send_to_all(static_cast<char*>(data) + from, std::min(kMostBytes, bytes - from), 0);
+  }
+
+  std::shared_ptr<void> machine_memory(Index bytes) override {
+    return memory_->get(bytes, [this](void* data, const std::vector<Index>& bounds) {
+      all_gather(data, bounds);
+    });
+  }
+
+  OfMachine of_machine() const override {
+    return {memory_->rank_here(), memory_->ranks_here()};
   }
 
   void finish() override {
@@ -223,6 +239,7 @@ class MpiTeam final : public Team {
   int rank_, size_ = 1;
   Index smallest_work_ = 1 << 20;
   std::unique_ptr<NodeStage> stage_;
+  std::unique_ptr<MachineMemory> memory_;
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ class Solve {
     WalkAnswer<Scalar> walk;
     if (walk_comes_now()) {
       walk = WalkPlan<Scalar>(problem_, options_, progress_, hooks_.earlier.get()).run(result_);
-      factors_ = balanced_factors(method_, walk.Z, options_.device == "cuda");
+      factors_ = balanced_factors(method_, std::move(walk.Z), options_.device == "cuda");
       walk.Z = {};
       result_.alpha = method_.diagonal ? std::max(1.0, factors_.norm_u()) : 1.0;
     } else {

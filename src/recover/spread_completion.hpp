@@ -17,7 +17,9 @@ UDV_EXPORT Entries own_rows_of(const Entries& entries);
 /// Such entries of all ranks on each of them. Collective.
 UDV_EXPORT Entries rows_of_all(const Entries& own);
 
-/// The completion of entries that are on several ranks, in any order. Collective.
+/// The completion of entries that are on several ranks, in any order. Of an answer that was found
+/// without all entries in each process, rank 0 alone gets U, V and what the posterior says of
+/// entries. Collective.
 UDV_EXPORT Problem spread_completion(const Entries& entries);
 
 /// The entries of such a problem on rank 0, row by row; none on other ranks. Collective.

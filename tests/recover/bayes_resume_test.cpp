@@ -64,7 +64,7 @@ std::string bytes_of(const BayesSearch<Real>& found) {
   ArchiveWriter archive;
   found.fit.write(archive);
   BayesSide<Real> rows = found.fit.rows();
-  archive(rows.records);
+  archive.list(rows.records.data(), rows.records.size());
   for (ModelTrial trial : found.trials)
     archive(trial.center, trial.noise, trial.rank, trial.sweeps, trial.bound);
   return archive.take();

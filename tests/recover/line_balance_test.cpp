@@ -44,10 +44,12 @@ TEST(LineBalance, GivesUnitVectorsInTheUnitsOfTheResidual) {
   const Vector<double> balanced = balance.balanced(op, z);
   EXPECT_TRUE((balanced.cwiseAbs().array() <= z.cwiseAbs().array()).all());
   EXPECT_LT(balanced.norm(), z.norm());
-  RowMatrix<double> U = RowMatrix<double>::Ones(400, 1), V = U;
+  TeamColumns U(400, 1), V(400, 1);
+  U.all().setOnes();
+  V.all().setOnes();
   balance.undo(U, V);
-  EXPECT_NEAR(U.norm(), 1, 1e-12);
-  EXPECT_GE(U.minCoeff(), 0);
+  EXPECT_NEAR(U.all().norm(), 1, 1e-12);
+  EXPECT_GE(U.all().minCoeff(), 0);
 }
 
 // Leading directions of the residual are its heaviest rows here; the answer used to be "nothing

@@ -17,30 +17,43 @@
 namespace udv {
 namespace team_test {
 
+template <typename Dense>
+void append(const Dense& values, std::vector<double>& to) {
+  to.insert(to.end(), values.data(), values.data() + values.size());
+}
+
 // What `compute` returns on each of so many ranks.
 std::vector<std::vector<double>> on_ranks(int ranks,
-                                          const std::function<std::vector<double>()>& compute) {
+                                          const std::function<std::vector<double>()>& compute,
+                                          int machines = 1) {
   std::vector<std::vector<double>> results(static_cast<size_t>(ranks));
   test::ThreadTeam::run(ranks, [&] {
     const auto rank = static_cast<size_t>(communicator().rank());
     results[rank] = compute();
-  });
+  }, machines);
   return results;
 }
 
-void expect_same_bits(const std::function<std::vector<double>()>& compute, const char* what) {
+// Ranks of one machine, of two, and of none where they could share memory.
+void expect_same_bits(const std::function<std::vector<double>()>& compute, const char* what,
+                      const std::vector<int>& machines = {1}) {
   const std::vector<double> alone = compute();
-  for (const int ranks : {2, 3, 5})
-    for (const auto& numbers : on_ranks(ranks, compute)) {
-      ASSERT_EQ(numbers.size(), alone.size()) << what;
-      for (size_t i = 0; i < alone.size(); ++i)
-        ASSERT_EQ(numbers[i], alone[i]) << what << ", " << ranks << " ranks, number " << i;
-    }
+  for (const int together : machines)
+    for (const int ranks : {2, 3, 5})
+      for (const auto& numbers : on_ranks(ranks, compute, together)) {
+        ASSERT_EQ(numbers.size(), alone.size()) << what;
+        for (size_t i = 0; i < alone.size(); ++i)
+          ASSERT_EQ(numbers[i], alone[i])
+              << what << ", " << ranks << " ranks on " << together << " machines, number " << i;
+      }
 }
 
-template <typename Dense>
-void append(const Dense& values, std::vector<double>& to) {
-  to.insert(to.end(), values.data(), values.data() + values.size());
+// Factors from rank 0, who may be the only one to have them.
+void append_from_root(const RowMatrix<double>& factor, std::vector<double>& to) {
+  RowMatrix<double> known(from_root(factor.rows()), from_root(factor.cols()));
+  if (communicator().is_root()) known = factor;
+  communicator().broadcast(known.data(), known.size() * static_cast<Index>(sizeof(double)));
+  append(known, to);
 }
 
 Entries some_entries(bool symmetric, bool weighted, std::uint64_t seed) {
@@ -101,9 +114,9 @@ std::vector<double> answer(const Problem& problem, const RecoverOptions& options
   std::vector<double> numbers{static_cast<double>(recovery.rank), recovery.objective,
                               recovery.relative_residual, recovery.noise_sigma,
                               recovery.certificate.dual_infeasibility};
-  append(recovery.U, numbers);
+  append_from_root(recovery.U, numbers);
   append(recovery.d, numbers);
-  append(recovery.V, numbers);
+  append_from_root(recovery.V, numbers);
   append(recovery.spectrum, numbers);
   return numbers;
 }
@@ -194,7 +207,7 @@ TEST_P(SpreadAnswer, HasTheBitsOfOneProcess) {
     options.rank_walk = false;
     options.max_iterations = 50;
   }
-  expect_same_bits([&] { return answer(spread_problem(entries), options); }, given.name);
+  expect_same_bits([&] { return answer(spread_problem(entries), options); }, given.name, {0, 1, 2});
 }
 
 INSTANTIATE_TEST_SUITE_P(Team, SpreadAnswer,

@@ -73,10 +73,10 @@ void scale_entries(const Reals<Scalar>& factor, Scalar* values) {
 // out = weight R other with z in R, or added to out; conj R where asked for: lines that are
 // columns.
 template <bool kConjugate, typename Scalar>
-void gather(const TiledLines& tiled, const LineShares& shares, const Reals<Scalar>& z,
+void gather(const TiledLines& tiled, const LineShares& shares, const RealOf<Scalar>* z,
             const ConstRows<Scalar>& other, RealOf<Scalar> weight, bool add, Rows<Scalar> out) {
   const Index k = other.cols();
-  const Scalar* const values = as_scalars<Scalar>(z.data());
+  const Scalar* const values = as_scalars<Scalar>(z);
   with_width<Scalar>(k, [&](auto fixed) {
     constexpr int K = decltype(fixed)::value;
     for (Index t = 0; t < tiled.tiles(); ++t) {
@@ -366,9 +366,9 @@ void EntriesOperator<Scalar>::sum_lines(int side, const LineShares& lines, const
   if constexpr (!kIsComplex<Scalar>)
     if (device_) return device_->gather(side, z.data(), other, weight, add, out);
   if (side == 0)
-    gather<false, Scalar>(pattern_->by_row, lines, z, other, weight, add, out);
+    gather<false, Scalar>(pattern_->by_row, lines, z.data(), other, weight, add, out);
   else
-    gather<kIsComplex<Scalar>, Scalar>(by_col(), lines, z, other, weight, add, out);
+    gather<kIsComplex<Scalar>, Scalar>(by_col(), lines, z.data(), other, weight, add, out);
 }
 
 template <typename Scalar>
@@ -405,12 +405,15 @@ void EntriesOperator<Scalar>::spread_transpose_times(const Reals<Scalar>& z,
                                                      Rows<Scalar> out) const {
   if constexpr (std::is_same_v<Scalar, double>) {
     const std::vector<double> of_cols = to_columns(*this, z.data());
-    const Eigen::Map<const Vector<double>> values(of_cols.data(),
-                                                  static_cast<Index>(of_cols.size()));
-    const LineShares& lines = shares().spread->cols;
-    gather<false, Scalar>(by_col(), lines, Vector<double>(values), U, 1, false, out);
-    lines.gather(out.data(), U.cols() * static_cast<Index>(sizeof(Scalar)));
+    own_columns_times(*this, of_cols.data(), U, out);
   }
+}
+
+void own_columns_times(const EntriesOperator<double>& op, const double* of_cols,
+                       const ConstRows<double>& U, Rows<double> out) {
+  const LineShares& lines = op.shares().spread->cols;
+  gather<false, double>(op.by_col(), lines, of_cols, U, 1, false, out);
+  lines.gather(out.data(), U.cols() * static_cast<Index>(sizeof(double)));
 }
 
 template <typename Scalar>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "core/instantiate.hpp"
@@ -226,12 +227,13 @@ class SpreadGraph {
     return remains;
   }
 
-  // Every node takes the smallest number that it or a neighbour has, until none changes.
-  std::vector<std::vector<Index>> components(const std::vector<char>& remains) const {
+  // Connected components but the largest one, which may be most of the nodes. Every node takes the
+  // smallest number that it or a neighbour has, until none changes.
+  std::vector<std::vector<Index>> smaller_components(const std::vector<char>& remains) const {
     std::vector<Index> label(remains.size());
     for (size_t node = 0; node < label.size(); ++node) label[node] = static_cast<Index>(node);
     for (std::vector<Index> before; before != label;) {
-      before = label;
+      before.swap(label);
       label = of_all([&](Index node) {
         Index least = before[static_cast<size_t>(node)];
         if (!remains[static_cast<size_t>(node)]) return least;
@@ -242,12 +244,17 @@ class SpreadGraph {
         return least;
       });
     }
-    std::vector<std::vector<Index>> found(label.size());
+    std::vector<Index> size(label.size());
     for (size_t node = 0; node < label.size(); ++node)
-      if (remains[node])
-        found[static_cast<size_t>(label[node])].push_back(static_cast<Index>(node));
-    std::erase_if(found, [](const auto& members) { return members.empty(); });
-    return found;
+      if (remains[node]) ++size[static_cast<size_t>(label[node])];
+    const auto largest = std::max_element(size.begin(), size.end()) - size.begin();
+    std::map<Index, std::vector<Index>> found;  // by their first node
+    for (size_t node = 0; node < label.size(); ++node)
+      if (remains[node] && label[node] != largest)
+        found[label[node]].push_back(static_cast<Index>(node));
+    std::vector<std::vector<Index>> components;
+    for (auto& [first, members] : found) components.push_back(std::move(members));
+    return components;
   }
 
  private:
@@ -277,8 +284,7 @@ Undetermined EntriesOperator<Scalar>::undetermined(Index rank) const {
   const Index p = this->rows();
   const EntryGraph<Scalar> graph(*this);
   const SpreadGraph<Scalar> spread(*this);
-  const std::vector<char> all(static_cast<size_t>(graph.nodes()), 1);
-  const std::vector<Index> degree = is_spread() ? spread.degrees(all) : degrees(*this, graph);
+  const std::vector<Index> degree = degrees(*this, graph);
   Undetermined open;
   const Index least = std::max<Index>(rank, 1);
   const std::vector<char> remains = is_spread()
@@ -291,12 +297,12 @@ Undetermined EntriesOperator<Scalar>::undetermined(Index rank) const {
     else if (!remains[static_cast<size_t>(node)])
       (is_row ? open.rows : open.cols).push_back(is_row ? node : node - p);
   }
-  auto blocks = is_spread()             ? spread.components(remains)
+  auto blocks = is_spread()             ? spread.smaller_components(remains)
                 : seen_by_device(*this) ? connected_on_device(*this, remains)
                                         : components(graph, remains);
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const auto& a, const auto& b) { return a.size() > b.size(); });
-  for (size_t b = 1; b < blocks.size(); ++b) {
+  for (size_t b = is_spread() ? 0 : 1; b < blocks.size(); ++b) {
     const auto split = std::lower_bound(blocks[b].begin(), blocks[b].end(), p);
     std::vector<Index> cols(split, blocks[b].end());
     for (Index& col : cols) col -= p;

@@ -103,6 +103,11 @@ std::vector<Value> to_columns(const EntriesOperator<double>& op, const Value* z)
                             [&](Index t) { return spread.owner_of_col(rows.other[t], per_block); });
 }
 
+/// R^T U with R of such numbers: each process computes its own columns, all know all of them.
+/// Collective.
+void own_columns_times(const EntriesOperator<double>& op, const double* of_cols,
+                       const ConstRows<double>& U, Rows<double> out);
+
 /// Throws InvalidArgument where not every process can hold so many entries, all of them: there are
 /// too many to be numbered, or a machine has too little memory. Collective.
 UDV_EXPORT void require_room_for_all(Index entries);

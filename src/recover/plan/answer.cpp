@@ -6,10 +6,12 @@
 #include <functional>
 #include <limits>
 
+#include "core/communicator.hpp"
 #include "core/instantiate.hpp"
 #include "recover/device/thin.hpp"
 #include "recover/operators/measured_sums.hpp"
 #include "recover/solver/balance.hpp"
+#include "recover/solver/gram_svd.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -67,13 +69,37 @@ std::optional<Factorization<Scalar>> balanced_away(const Method& method,
   return std::nullopt;
 }
 
+template <typename Scalar>
+bool is_spread(const MeasurementOperator<Scalar>& op) {
+  const auto* const entries = dynamic_cast<const EntriesOperator<Scalar>*>(&op);
+  return entries && entries->is_spread();
+}
+
+// The same of many lines on the host, in place.
+template <typename Scalar>
+std::optional<Factorization<Scalar>> balanced_in_place(const Method& method,
+                                                       StackedFactors<Scalar>& fit) {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (fit.symmetric) return std::nullopt;
+    const auto svd = gram_svd(fit.U(), Vector<double>::Ones(fit.rank()), fit.V());
+    if (!svd) return std::nullopt;
+    const Vector<double> ones = Vector<double>::Ones(fit.rank());
+    const Vector<double> sizes = method.diagonal ? ones : svd->s.cwiseSqrt();
+    multiply_shared(fit.U(), svd->left * sizes.asDiagonal());
+    multiply_shared(fit.V(), svd->right * sizes.asDiagonal());
+    return Factorization<double>(method, std::move(fit), method.diagonal ? svd->s : ones);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 template <typename Scalar>
-Factorization<Scalar> balanced_factors(const Method& method, const StackedFactors<Scalar>& fit,
+Factorization<Scalar> balanced_factors(const Method& method, StackedFactors<Scalar> fit,
                                        bool on_device) {
   if (on_device)
     if (auto away = balanced_away(method, fit)) return std::move(*away);
+  if (auto here = balanced_in_place(method, fit)) return std::move(*here);
   StackedFactors<Scalar> Z = balanced(fit);
   Reals<Scalar> d = Reals<Scalar>::Ones(Z.rank());
   if (method.diagonal) {
@@ -118,8 +144,18 @@ void Answer<Scalar>::measure(const WalkAnswer<Scalar>& walk, bool stopped) {
 }
 
 template <typename Scalar>
+Vector<double> Answer<Scalar>::singular_values() const {
+  if constexpr (std::is_same_v<Scalar, double>) {
+    const bool here = options_.device != "cuda" && !problem_.op().symmetric();
+    const StackedFactors<double>& Z = factors_.stack();
+    if (const auto svd = here ? gram_svd(Z.U(), factors_.d(), Z.V()) : std::nullopt) return svd->s;
+  }
+  return factors_.singular_values();
+}
+
+template <typename Scalar>
 void Answer<Scalar>::take_spectrum(Index exact_rank) {
-  const Vector<double> s = factors_.singular_values();
+  const Vector<double> s = singular_values();
   // In the caller's units the columns of an exact fit may be of very different sizes.
   result_.rank = exact_rank > 0 ? exact_rank : numerical_rank(s, kRankTolerance<Scalar>);
   result_.rank_gap = rank_gap(s, result_.rank);
@@ -187,8 +223,13 @@ void Answer<Scalar>::unscale() {
   const double scale = problem_.scale();
   const bool diagonal = factors_.method().diagonal;
   const auto root = static_cast<RealOf<Scalar>>(diagonal ? 1.0 : 1 / std::sqrt(scale));
-  result_.U = scaled_rows<Scalar>(root, Z.U());
-  if (!Z.symmetric) result_.V = scaled_rows<Scalar>(root, Z.V());
+  if (!communicator().is_root() && is_spread(problem_.op())) {
+    result_.U.resize(0, Z.rank());
+    result_.V.resize(0, Z.rank());
+  } else {
+    result_.U = scaled_rows<Scalar>(root, Z.U());
+    if (!Z.symmetric) result_.V = scaled_rows<Scalar>(root, Z.V());
+  }
   result_.d = factors_.d();
   if (diagonal) result_.d /= static_cast<RealOf<Scalar>>(scale);
   result_.objective /= scale * scale;
@@ -202,8 +243,7 @@ void Answer<Scalar>::unscale() {
 }
 
 #define UDV_INSTANTIATE(Scalar)                                                                 \
-  template Factorization<Scalar> balanced_factors(const Method&, const StackedFactors<Scalar>&, \
-                                                  bool);                                        \
+  template Factorization<Scalar> balanced_factors(const Method&, StackedFactors<Scalar>, bool);   \
   template class Answer<Scalar>;
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

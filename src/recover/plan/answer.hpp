@@ -5,14 +5,14 @@
 
 namespace udv {
 
-/// X = U diag(s) V^T from its SVD for methods with a diagonal factor, else U V^T.
+/// X = U diag(s) V^T from its SVD for methods with a diagonal factor, else U V^T. Collective.
 template <typename Scalar>
-Factorization<Scalar> balanced_factors(const Method& method, const StackedFactors<Scalar>& fit,
+Factorization<Scalar> balanced_factors(const Method& method, StackedFactors<Scalar> fit,
                                        bool on_device);
 
 /// Measures the factors found: residual, spectrum, certificate and what the data leave open, all
 /// but for a run that diverged. Then everything is brought into the caller's units, and the offsets
-/// of the problem go into the answer.
+/// of the problem go into the answer. Where entries are spread, rank 0 alone gets U and V.
 template <typename Scalar>
 class Answer {
  public:
@@ -26,6 +26,7 @@ class Answer {
  private:
   void measure(const WalkAnswer<Scalar>& walk, bool stopped);
   void take_spectrum(Index exact_rank);
+  Vector<double> singular_values() const;
   void certify_optimum();
   void examine();
   void judge();

@@ -5,107 +5,26 @@
 #include <cmath>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "core/sums.hpp"
 #include "recover/operators/entry_shares.hpp"
 #include "recover/operators/measured_sums.hpp"
+#include "recover/operators/team_columns.hpp"
 #include "recover/solver/bayes_gauge.hpp"
 #include "recover/solver/bias_fit.hpp"
-#include "recover/solver/leading_triples.hpp"
-#include "recover/solver/line_balance.hpp"
 #include "recover/solver/live_lines.hpp"
 #include "udv/core/parallel.hpp"
-#include "udv/core/random.hpp"
 
 namespace udv {
 namespace {
 
 constexpr double kSmallShare = 0.01;  // of a column's moments that its means must have
 constexpr Index kSweepsBeforePruning = 5;
-constexpr Index kTiedSweeps = 5;     // after new columns
 constexpr double kSmallest = 1e-12;  // prior variance, of the variance of the data
-constexpr int kSubspaceRounds = 4;
 constexpr double kSmallestCount = 0.1;  // expectation of a count, of the average
 constexpr Index kEntryBlock = 1 << 15;
 
 size_t at(Index i) {
   return static_cast<size_t>(i);
-}
-
-// A*(z) and thin arrays of the host.
-class HostSubspace {
- public:
-  using Columns = RowMatrix<double>;
-
-  HostSubspace(const EntriesOperator<double>& op, const Vector<double>& z) : op_(op), z_(z) {}
-
-  Columns start(Index lines, Index count, std::uint64_t seed) const {
-    Columns V(lines, count);
-    Random random(seed, kStreamLanczos);
-    random.fill_normal(V);
-    return V;
-  }
-  void times(const Columns& V, Columns& U) const {
-    U.resize(op_.rows(), V.cols());
-    op_.adjoint_times(z_, V, U);
-  }
-  void transpose_times(const Columns& U, Columns& V) const {
-    op_.adjoint_transpose_times(z_, U, V);
-  }
-  void orthonormalise(Columns& X) const {
-    if (X.rows() < kManyLines || !orthonormalise_by_cholesky(X)) X = orthonormal(X);
-  }
-  // Sums of blocks of lines, in their order.
-  Matrix<double> gram(const Columns& X) const {
-    const Index blocks = (X.rows() + kLineBlock - 1) / kLineBlock, k = X.cols();
-    RowMatrix<double> parts(blocks * k, k), sum = RowMatrix<double>::Zero(k, k);
-    parallel_blocks(X.rows(), kLineBlock, [&](Index begin, Index end) {
-      const auto lines = X.middleRows(begin, end - begin);
-      blas::multiply<double>(blas::Form::kTransposed, lines, blas::Form::kPlain, lines,
-                             parts.middleRows(begin / kLineBlock * k, k));
-    });
-    for (Index b = 0; b < blocks; ++b) sum += parts.middleRows(b * k, k);
-    return sum;
-  }
-  void multiply(Columns& X, const Matrix<double>& M) const {
-    const RowMatrix<double> by_rows = M;
-    Columns product(X.rows(), M.cols());
-    parallel_blocks(X.rows(), kLineBlock, [&](Index begin, Index end) {
-      blas::multiply<double>(blas::Form::kPlain, X.middleRows(begin, end - begin),
-                             blas::Form::kPlain, by_rows, product.middleRows(begin, end - begin));
-    });
-    X.swap(product);
-  }
-  void divide(Columns& X, const Vector<double>& d) const {
-    for (Index c = 0; c < d.size(); ++c)
-      if (d(c) > 0) X.col(c) /= d(c);
-  }
-
- private:
-  static constexpr Index kLineBlock = 1 << 14, kManyLines = 1 << 16;
-
-  // Twice X = X L^-T with X^T X = L L^T: a fraction of the time of reflections, and as good where
-  // the columns are far from dependent. False, and X as it was, where they are not.
-  bool orthonormalise_by_cholesky(Columns& X) const {
-    constexpr double kIndependent = 1e-6;
-    Columns Q = X;
-    for (int round = 0; round < 2; ++round) {
-      const auto [L, positive] = cholesky(gram(Q));
-      if (!positive || !(L.diagonal().minCoeff() > kIndependent * L.diagonal().maxCoeff()))
-        return false;
-      multiply(Q, lower_inverse(L).transpose());
-    }
-    X.swap(Q);
-    return true;
-  }
-
-  const EntriesOperator<double>& op_;
-  const Vector<double>& z_;
-};
-
-// Of each column.
-Vector<double> mean_squares(const RowMatrix<double>& X) {
-  return X.colwise().squaredNorm().transpose() / static_cast<double>(X.rows());
 }
 
 // Sum of what add(row, column, entry, sum) adds for each entry, row by row.
@@ -227,13 +146,20 @@ Vector<double> BayesFit<Real>::counts(bool by_rows) const {
 }
 
 template <typename Real>
+LineNoise BayesFit<Real>::equal_noise(bool by_rows) const {
+  const EntrySpread* const spread = op_->shares().spread.get();
+  if (!spread) return LineNoise(counts(by_rows));
+  return LineNoise(counts(by_rows), by_rows ? spread->rows : spread->cols);
+}
+
+template <typename Real>
 double BayesFit<Real>::gain_of_line_noise(bool by_rows) {
   const BayesEntries<Real> entries = by_rows ? row_entries() : col_entries();
   BayesSide<Real>& own = by_rows ? rows_ : cols_;
   BayesSums& sums = by_rows ? row_sums_ : col_sums_;
   Vector<double> squares;
   sums = update_side(entries, by_rows ? cols_ : rows_, {mean_, variance_, true}, own, &squares);
-  LineNoise noise(counts(by_rows));
+  LineNoise noise = equal_noise(by_rows);
   constexpr int kRounds = 10;
   for (int round = 0; round < kRounds; ++round)
     noise.update(squares.cwiseProduct(noise.expected()), variance_);
@@ -246,8 +172,8 @@ void BayesFit<Real>::set_noise(NoiseKind kind) {
   noise_ = kind;
   const bool both = kind == NoiseKind::kByRowAndCol;
   row_noise_ = col_noise_ = {};
-  if (both || kind == NoiseKind::kByRow) row_noise_ = LineNoise(counts(true));
-  if (both || kind == NoiseKind::kByCol) col_noise_ = LineNoise(counts(false));
+  if (both || kind == NoiseKind::kByRow) row_noise_ = equal_noise(true);
+  if (both || kind == NoiseKind::kByCol) col_noise_ = equal_noise(false);
   if (kind == NoiseKind::kBySignal) {
     const double sum = sum_over<double>(*op_, [&](Index begin, Index end) {
       double part = 0;
@@ -353,8 +279,8 @@ double BayesFit<Real>::squared_residuals() const {
 template <typename Real>
 void BayesFit<Real>::start(Centering center) {
   center_ = center;
-  rows_ = BayesSide<Real>(op_->rows(), 1, device_.has_value());
-  cols_ = BayesSide<Real>(op_->cols(), 1, device_.has_value());
+  rows_ = BayesSide<Real>(op_->rows(), 1, device_.has_value(), op_->is_spread());
+  cols_ = BayesSide<Real>(op_->cols(), 1, device_.has_value(), op_->is_spread());
   const auto [sum, squares] = sums_of_values();
   mean_ = center == Centering::kNone ? 0 : sum / total_weight_;
   const double spread = squares / total_weight_ - mean_ * (2 * sum / total_weight_ - mean_);
@@ -384,8 +310,8 @@ template <typename Real>
 void BayesFit<Real>::append(const StackedFactors<double>& Z) {
   if (Z.rank() == 0) return;
   const RowMatrix<double> U = Z.U(), V = Z.V();
-  rows_.append(U, mean_squares(U));
-  cols_.append(V, mean_squares(V));
+  rows_.append(U, mean_squares(U, {}));
+  cols_.append(V, mean_squares(V, {}));
   since_growth_ = tied_sweeps_ = 0;
 }
 
@@ -405,92 +331,6 @@ Vector<double> BayesFit<Real>::weighted_residual() const {
     z(t) = (value_[t] - z(t)) * (weight_ ? static_cast<double>((*weight_)[at(t)]) : 1) /
            (root.size() > 0 && root(t) > 0 ? root(t) : 1);
   return z;
-}
-
-// sum_(i,j) (u_i v_j)^2 = sum_i u_i^2 (sum_j v_j^2), j over the entries of row i.
-template <typename Real>
-Vector<double> BayesFit<Real>::overlaps(const RowMatrix<double>& U,
-                                        const RowMatrix<double>& V) const {
-  const Vector<double>& root = op_->root_weights();
-  Vector<double> ones = Vector<double>::Ones(op_->num_own());
-  for (Index t = 0; t < root.size(); ++t) ones(t) = root(t) > 0 ? 1 / root(t) : 0;
-  RowMatrix<double> sums(op_->rows(), V.cols());
-  op_->adjoint_times(ones, V.cwiseAbs2(), sums);
-  return U.cwiseAbs2().cwiseProduct(sums).colwise().sum();
-}
-
-// Those of the residual, or of the balanced one where the former are some of its lines.
-template <typename Real>
-Directions BayesFit<Real>::leading_directions(Index count, std::uint64_t seed) const {
-  if (device_) {
-    Directions t = device_->directions(rows_, cols_, mean_, count, kSubspaceRounds, seed);
-    const bool few = falls_on_few_lines(t.away_U.host()) || falls_on_few_lines(t.away_V.host());
-    return few ? balanced_directions(weighted_residual(), count, seed) : std::move(t);
-  }
-  const Vector<double> z = weighted_residual();
-  auto t = leading_triples(HostSubspace(*op_, z), op_->cols(), count, kSubspaceRounds, seed);
-  if (falls_on_few_lines(t.U) || falls_on_few_lines(t.V))
-    return balanced_directions(z, count, seed);
-  const Vector<double> overlap = overlaps(t.U, t.V);
-  return {std::move(t.U), std::move(t.V), {}, {}, std::move(t.d), overlap};
-}
-
-template <typename Real>
-Directions BayesFit<Real>::balanced_directions(const Vector<double>& z, Index count,
-                                               std::uint64_t seed) const {
-  const LineBalance balance(*op_, z);
-  const Vector<double> balanced = balance.balanced(*op_, z);
-  auto t = leading_triples(HostSubspace(*op_, balanced), op_->cols(), count, kSubspaceRounds, seed);
-  balance.undo(t.U, t.V);
-  RowMatrix<double> RV(op_->rows(), count);
-  op_->adjoint_times(z, t.V, RV);
-  // d = u^T R v
-  const Vector<double> d = t.U.cwiseProduct(RV).colwise().sum();
-  for (Index c = 0; c < count; ++c)
-    if (d(c) < 0) t.U.col(c) *= -1;
-  const Vector<double> overlap = overlaps(t.U, t.V);
-  return {std::move(t.U), std::move(t.V), {}, {}, d.cwiseAbs(), overlap};
-}
-
-template <typename Real>
-Directions BayesFit<Real>::directions(Index count, std::uint64_t seed) const {
-  Directions t = leading_directions(count, seed);
-  const auto p = static_cast<double>(op_->rows()), q = static_cast<double>(op_->cols());
-  const double all = p * q / num_entries_;
-  const double balance = std::pow(p / q, 0.25);
-  Vector<double> of_rows(count), of_cols(count);
-  for (Index c = 0; c < count; ++c) {
-    // The best length of this direction alone, sum z u v / sum (u v)^2, but no more than a matrix
-    // whose entries are sampled evenly would have.
-    const double length =
-        std::sqrt(std::min(t.d(c) / std::max(t.overlap(c), 1e-300), t.d(c) * all));
-    of_rows(c) = length * balance;
-    of_cols(c) = length / balance;
-  }
-  if (t.U.size() == 0) {
-    device::scale_columns(t.away_U, of_rows);
-    device::scale_columns(t.away_V, of_cols);
-  } else {
-    for (Index c = 0; c < count; ++c) {
-      t.U.col(c) *= of_rows(c);
-      t.V.col(c) *= of_cols(c);
-    }
-  }
-  return t;
-}
-
-template <typename Real>
-void BayesFit<Real>::grow(const Directions& t) {
-  const auto append_to = [](BayesSide<Real>& side, const RowMatrix<double>& columns,
-                            const device::DeviceMatrix<double>& away) {
-    if (columns.size() > 0) return side.append(columns, mean_squares(columns));
-    const Vector<double> norms = away.column_norms(0, away.rows());
-    side.append(away, norms.cwiseAbs2() / static_cast<double>(away.rows()));
-  };
-  append_to(rows_, t.U, t.away_U);
-  append_to(cols_, t.V, t.away_V);
-  since_growth_ = 0;
-  tied_sweeps_ = kTiedSweeps;
 }
 
 template <typename Real>

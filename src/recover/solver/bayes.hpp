@@ -137,7 +137,6 @@ class UDV_EXPORT BayesFit {
   Directions leading_directions(Index count, std::uint64_t seed) const;
   Directions balanced_directions(const Vector<double>& z, Index count, std::uint64_t seed) const;
   Vector<double> weighted_residual() const;
-  Vector<double> overlaps(const RowMatrix<double>& U, const RowMatrix<double>& V) const;
   void weigh();
   void weigh_on_device();
   void update_rows();
@@ -174,6 +173,7 @@ class UDV_EXPORT BayesFit {
   double num_entries_ = 0, total_weight_ = 0, half_log_weight_ = 0;
 
   Vector<double> counts(bool by_rows) const;
+  LineNoise equal_noise(bool by_rows) const;
 
   Centering center_ = Centering::kNone;
   BayesSide<Real> rows_, cols_;

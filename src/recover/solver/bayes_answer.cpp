@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/communicator.hpp"
 #include "udv/core/parallel.hpp"
 
 namespace udv {
@@ -12,19 +13,41 @@ constexpr Index kMostDoubles = 8'000'000;  // of all records
 constexpr Index kUsualWidth = 11;
 constexpr int kLogSweeps = 10;
 
-Posterior::Side compact(const BayesSide<double>& side) {
+// Means and variances alone.
+template <typename Real>
+Posterior::Side diagonals(const BayesSide<Real>& side) {
+  constexpr Index kLinesPerBlock = 1 << 14;
+  const Index D = side.width;
+  Posterior::Side result{side.lines, D, std::vector<float>(static_cast<size_t>(2 * side.lines * D))};
+  parallel_blocks(side.lines, kLinesPerBlock, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Real* const record = side.record(i);
+      float* const now = result.records.data() + 2 * i * D;
+      for (Index c = 0; c < D; ++c) {
+        now[c] = static_cast<float>(record[c]);
+        now[D + c] = static_cast<float>(record[D + c * (c + 3) / 2]);
+      }
+    }
+  });
+  return result;
+}
+
+Posterior::Side compact(BayesSide<double> side) {
   return {side.lines, side.width, {side.records.begin(), side.records.end()}};
 }
 
-Posterior::Side compact(BayesSide<float>&& side) {
-  return {side.lines, side.width, std::move(side.records)};
+Posterior::Side compact(BayesSide<float> side) {
+  const Index lines = side.lines, width = side.width;
+  return {lines, width, side.records.take()};
 }
 
 // Large ones keep variances alone: those on a device come back without the rest.
 template <typename Real>
 Posterior posterior_of(BayesFit<Real>& fit, Posterior::Noise noise) {
   const BayesSide<Real>&rows = fit.rows(), &cols = fit.cols();
-  if (rows.on_device && Posterior::keeps_diagonals_only(rows.lines + cols.lines, rows.width)) {
+  if (!Posterior::keeps_diagonals_only(rows.lines + cols.lines, rows.width))
+    return {compact(fit.take_rows()), compact(fit.take_cols()), std::move(noise)};
+  if (rows.on_device) {
     Posterior::Side sides[] = {{rows.lines, rows.width, {}}, {cols.lines, cols.width, {}}};
     parallel_blocks(2, 1, [&](Index n, Index) {  // new memory takes longer than what fills it
       sides[n].records.resize(static_cast<size_t>(2 * sides[n].lines * sides[n].width));
@@ -33,7 +56,8 @@ Posterior posterior_of(BayesFit<Real>& fit, Posterior::Noise noise) {
     cols.get_variances(sides[1].records.data());
     return {std::move(sides[0]), std::move(sides[1]), std::move(noise), true};
   }
-  return {compact(fit.take_rows()), compact(fit.take_cols()), std::move(noise)};
+  Posterior::Side of_rows = diagonals(fit.take_rows());
+  return {std::move(of_rows), diagonals(fit.take_cols()), std::move(noise), true};
 }
 
 template <typename Real>
@@ -96,7 +120,10 @@ BayesAnswer answer_of(const EntriesOperator<double>& op, BayesSearch<Real> found
   answer.share_beyond_half = fit.share_beyond(0.5);
   Posterior::Noise noise = noise_of(fit);
   add_known_noise(op, known_noise, noise);
-  answer.posterior = std::make_shared<Posterior>(posterior_of(fit, std::move(noise)));
+  // Where entries are spread, rank 0 alone tells how far they can be trusted.
+  const bool elsewhere = op.is_spread() && !communicator().is_root();
+  answer.posterior = std::make_shared<Posterior>(
+      elsewhere ? Posterior({}, {}, std::move(noise)) : posterior_of(fit, std::move(noise)));
   return answer;
 }
 

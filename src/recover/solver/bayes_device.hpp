@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "recover/device/entries_device.hpp"
+#include "recover/operators/team_columns.hpp"
 #include "recover/solver/bayes_side.hpp"
 
 namespace udv {
@@ -12,7 +13,7 @@ namespace udv {
 /// Leading singular vectors of a weighted residual, singular values d, and for each pair of vectors
 /// the sum of (u_i v_j)^2 over the entries. The vectors are on the host or on the device.
 struct Directions {
-  RowMatrix<double> U, V;
+  TeamColumns U, V;
   device::DeviceMatrix<double> away_U, away_V;
   Vector<double> d, overlap;
 };

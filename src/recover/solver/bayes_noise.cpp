@@ -47,8 +47,10 @@ double digamma(double x) {
   return shift + std::log(x) - 0.5 / x - f * (1.0 / 12 - f * (1.0 / 120 - f * (1.0 / 252)));
 }
 
-LineNoise::LineNoise(Vector<double> counts)
-    : counts_(std::move(counts)), expected_(Vector<double>::Ones(counts_.size())) {
+LineNoise::LineNoise(Vector<double> counts, LineShares owners)
+    : counts_(std::move(counts)),
+      expected_(Vector<double>::Ones(counts_.size())),
+      owners_(std::move(owners)) {
   if (counts_.size() == 0) return;
   occurs_.resize(static_cast<size_t>(std::min(counts_.maxCoeff(), kLongLine)) + 1);
   for (const double count : counts_)
@@ -66,8 +68,9 @@ void LineNoise::update(const Vector<double>& squares, double variance) {
     if (occurs_[count]) shapes[count] = shape_of(static_cast<double>(count));
   Vector<double> likelihood(counts_.size()), distance(counts_.size());  // of each line
   const Divergence divergence(shape_);
-  parallel_blocks(counts_.size(), kLinesPerBlock, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
+  const Index first = owners_.begin();
+  parallel_blocks(owners_.end(counts_.size()) - first, kLinesPerBlock, [&](Index begin, Index end) {
+    for (Index i = first + begin; i < first + end; ++i) {
       if (!(counts_(i) > 0)) continue;
       const Shape shape =
           counts_(i) <= kLongLine ? shapes[static_cast<size_t>(counts_(i))] : shape_of(counts_(i));
@@ -78,6 +81,8 @@ void LineNoise::update(const Vector<double>& squares, double variance) {
       distance(i) = expected_(i) - log_expected;
     }
   });
+  for (Vector<double>* const of_lines : {&expected_, &likelihood, &distance})
+    owners_.gather(of_lines->data(), sizeof(double));
   log_likelihood_ = 0;
   double excess = 0, lines = 0;
   for (Index i = 0; i < counts_.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/communicator.hpp"
 #include "udv/core/export.hpp"
 #include "udv/core/types.hpp"
 
@@ -14,8 +15,9 @@ namespace udv {
 class UDV_EXPORT LineNoise {
  public:
   LineNoise() = default;
-  /// All lambda are 1. `counts`: entries of each line.
-  explicit LineNoise(Vector<double> counts);
+  /// All lambda are 1. `counts`: entries of each line. Processes that share the lines update their
+  /// own and know all.
+  explicit LineNoise(Vector<double> counts, LineShares owners = {});
 
   bool any() const { return expected_.size() > 0; }
   const Vector<double>& expected() const { return expected_; }  ///< E lambda
@@ -33,6 +35,7 @@ class UDV_EXPORT LineNoise {
   void learn_shape(double excess);
 
   Vector<double> counts_, expected_;
+  LineShares owners_;
   std::vector<char> occurs_;  // whether some line has so many entries; not of very long lines
   double shape_ = 5, log_likelihood_ = 0;
 };

@@ -299,10 +299,11 @@ struct BlockUpdate {
   template <typename Visit>
   UDV_INLINE void visit(Index line, const Visit& visit_entry) const {
     const Index stride = other.stride();
+    const Real* const records = other.records.data();
     for (const SparseLines& tile : entries.tiles)
       for (Index s = tile.first[line]; s < tile.first[line + 1]; ++s) {
         const Index t = tile.entry[s];
-        visit_entry(other.records.data() + tile.other[s] * stride, entries.value[t] - update.mean,
+        visit_entry(records + tile.other[s] * stride, entries.value[t] - update.mean,
                     entries.weight ? entries.weight[t] : Real(1));
       }
   }
@@ -413,8 +414,12 @@ void gather_sums(const LineShares& shares, Index per_block, std::vector<BayesSum
 }  // namespace
 
 template <typename Real>
-BayesSide<Real>::BayesSide(Index num_lines, Index w, bool is_on_device)
-    : lines(num_lines), width(w), on_device(is_on_device), prior(Vector<double>::Zero(w)) {
+BayesSide<Real>::BayesSide(Index num_lines, Index w, bool is_on_device, bool is_in_team)
+    : lines(num_lines),
+      width(w),
+      on_device(is_on_device),
+      prior(Vector<double>::Zero(w)),
+      in_team(is_in_team) {
   make_room();
   if (on_device) away.set_zero();
 }
@@ -424,12 +429,12 @@ void BayesSide<Real>::make_room() {
   if (on_device)
     away.resize(lines * device::record_stride<Real>(width));
   else if (records.empty())
-    records.resize(static_cast<size_t>(lines * stride()));
+    records = new_records();
 }
 
 template <typename Real>
 void BayesSide<Real>::release() {
-  std::vector<Real>().swap(records);
+  records.clear();
   away.clear();
 }
 
@@ -440,7 +445,7 @@ void BayesSide<Real>::bring_to_host() {
   device::Array<Real> plain(lines * stride());
   device::kernels<Real>().restride(away.data(), apart, plain.data(), stride(), lines, stride());
   away.clear();
-  records.resize(static_cast<size_t>(lines * stride()));
+  records = new_records();
   plain.download(records.data());
   on_device = false;
 }
@@ -492,10 +497,12 @@ void BayesSide<Real>::remove_bias() {
     parts[0] = -1;
     return rearrange_away(parts);
   }
-  for (Index i = 0; i < lines; ++i) {
+  meet();
+  for (Index i = first_line(); i < last_line(); ++i) {
     record(i)[0] = 0;
     for (Index c = 0; c < width; ++c) record(i)[width + packed_size(c)] = 0;
   }
+  meet();
 }
 
 template <typename Real>
@@ -504,7 +511,9 @@ void BayesSide<Real>::set_bias(const Vector<double>& bias) {
     const device::Array<double> given(bias.data(), bias.size());
     return set_means_away(0, given.data(), 1, 1);
   }
-  for (Index i = 0; i < bias.size(); ++i) record(i)[0] = static_cast<Real>(bias(i));
+  meet();
+  for (Index i = first_line(); i < last_line(); ++i) record(i)[0] = static_cast<Real>(bias(i));
+  meet();
 }
 
 template <typename Real>
@@ -534,9 +543,12 @@ void BayesSide<Real>::keep(const std::vector<Index>& parts) {
   prior = kept;
   if (on_device) return rearrange_away({parts.begin(), parts.end()});
   width = kept.size();
-  for (Index i = 0; i < lines; ++i) {
+  // A record of this process alone moves forward in place.
+  TeamArray<Real> others = records.is_shared() ? new_records() : TeamArray<Real>();
+  Real* const next = records.is_shared() ? others.data() : records.data();
+  for (Index i = first_line(); i < last_line(); ++i) {
     std::copy_n(records.data() + i * old_stride, old_stride, old.data());
-    Real* const now = record(i);
+    Real* const now = next + i * stride();
     for (size_t r = 0; r < parts.size(); ++r) {
       now[r] = old[static_cast<size_t>(parts[r])];
       for (size_t c = 0; c <= r; ++c) {
@@ -546,7 +558,11 @@ void BayesSide<Real>::keep(const std::vector<Index>& parts) {
       }
     }
   }
-  records.resize(static_cast<size_t>(lines * stride()));
+  if (records.is_shared())
+    records = std::move(others);
+  else
+    records.shrink(lines * stride());
+  meet();
 }
 
 // New parts with these prior variances, their means 0.
@@ -569,7 +585,7 @@ void BayesSide<Real>::append(const device::DeviceMatrix<double>& columns,
 }
 
 template <typename Real>
-void BayesSide<Real>::append(const RowMatrix<double>& columns,
+void BayesSide<Real>::append(const ConstRows<double>& columns,
                              const Vector<double>& prior_variance) {
   if (on_device) {
     const Index first = width;
@@ -577,15 +593,16 @@ void BayesSide<Real>::append(const RowMatrix<double>& columns,
     widen_away(prior_variance);
     return set_means_away(first, given.data(), columns.cols(), columns.cols());
   }
-  BayesSide next(lines, width + columns.cols());
+  BayesSide next(lines, width + columns.cols(), false, in_team);
   next.prior << prior, prior_variance;
-  for (Index i = 0; i < lines; ++i) {
+  for (Index i = next.first_line(); i < next.last_line(); ++i) {
     const Real* const old = record(i);
     Real* const now = next.record(i);
     std::copy_n(old, width, now);
     for (Index c = 0; c < columns.cols(); ++c) now[width + c] = static_cast<Real>(columns(i, c));
     std::copy_n(old + width, packed_size(width), now + next.width);
   }
+  next.meet();
   *this = std::move(next);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/archive.hpp"
 #include "core/communicator.hpp"
+#include "core/team_array.hpp"
 #include "recover/device/device.hpp"
 #include "udv/core/export.hpp"
 #include "udv/recover/operators/entries.hpp"
@@ -20,17 +21,20 @@ struct LineMeans {
 /// Gaussian posteriors of the rows (or columns) of a matrix, one for each line: w = (bias, factor)
 /// has D numbers with mean m and covariance C. A line is one contiguous record: m, then the lower
 /// triangle of C by rows; D (D + 3) / 2 numbers. The records are on the host, or on the device.
+/// With `in_team` the processes of one machine share the records if they can; all calls that change
+/// some are collective.
 template <typename Real>
 struct UDV_EXPORT BayesSide {
   Index lines = 0, width = 0;
-  std::vector<Real> records;
+  TeamArray<Real> records;
   device::Array<Real> away;  ///< where the side is on the device, with record_stride() there
   bool on_device = false;
   Vector<double> prior;  ///< prior variances of w, D numbers; 0: that part of w is absent
   LineShares fresh;      ///< of an update whose records are not yet known to all processes
+  bool in_team = false;  ///< each process has the entries of its own lines alone
 
   BayesSide() = default;
-  BayesSide(Index lines, Index width, bool on_device = false);
+  BayesSide(Index lines, Index width, bool on_device = false, bool in_team = false);
   static Index record_size(Index width) { return width * (width + 3) / 2; }
   Index stride() const { return record_size(width); }
   Real* record(Index i) { return records.data() + i * stride(); }
@@ -39,7 +43,7 @@ struct UDV_EXPORT BayesSide {
   /// Keeps the parts of w that are named, in that order.
   void keep(const std::vector<Index>& parts);
   /// Appends parts of w with means `columns` (lines x count), no variance.
-  void append(const RowMatrix<double>& columns, const Vector<double>& prior_variance);
+  void append(const ConstRows<double>& columns, const Vector<double>& prior_variance);
   /// The same with columns on the device, where the side is.
   void append(const device::DeviceMatrix<double>& columns, const Vector<double>& prior_variance);
   /// w <- T w + shift for all lines. T is D x D. All processes know all records afterwards.
@@ -66,6 +70,13 @@ struct UDV_EXPORT BayesSide {
   void get_variances(float* out) const;
 
  private:
+  Index first_line() const { return records.first_of(lines); }
+  Index last_line() const { return records.last_of(lines); }
+  // Nobody reads any more what is changed next, or all changes are seen by all.
+  void meet() const {
+    if (records.is_shared()) communicator().meet();
+  }
+  TeamArray<Real> new_records() const { return TeamArray<Real>(lines * stride(), in_team); }
   void rearrange_away(const std::vector<std::int64_t>& parts);
   void widen_away(const Vector<double>& prior_variance);
   void set_means_away(Index first, const double* columns, Index count, Index apart);

@@ -10,22 +10,27 @@ namespace udv {
 
 template <typename Real>
 void BayesSide<Real>::write_records(ArchiveWriter& archive) const {
-  if (!on_device) return archive(const_cast<std::vector<Real>&>(records));
+  if (!on_device) return archive.list(records.data(), records.size());
   BayesSide here = *this;
   here.bring_to_host();
-  archive(here.records);
+  archive.list(here.records.data(), here.records.size());
 }
 
 template <typename Real>
 void BayesSide<Real>::read_records(ArchiveReader& archive) {
-  archive(records);
-  const auto expected = static_cast<size_t>(lines * stride());
-  require(records.size() == expected, "checkpoint: posteriors of ", records.size(),
-          " numbers found, ", expected, " expected");
-  if (!on_device) return;
-  const device::Array<Real> plain(records.data(), lines * stride());
-  std::vector<Real>().swap(records);
+  const auto found = archive.template list<Real>();
+  const Index expected = lines * stride();
+  require(found.size() == expected, "checkpoint: posteriors of ", found.size(), " numbers found, ",
+          expected, " expected");
   make_room();
+  if (!on_device) {
+    const Index first = first_line() * stride();
+    found.copy(first, last_line() * stride() - first, records.data() + first);
+    return meet();
+  }
+  std::vector<Real> numbers(static_cast<size_t>(expected));
+  found.copy(0, expected, numbers.data());
+  const device::Array<Real> plain(numbers.data(), expected);
   device::kernels<Real>().restride(plain.data(), stride(), away.data(),
                                    device::record_stride<Real>(width), lines, stride());
 }
@@ -56,9 +61,12 @@ void BayesSide<Real>::set_means(const RowMatrix<double>& means) {
     return device::kernels<Real>().bayes_set_means(away.data(), width, lines, 0, width,
                                                    given.data(), width);
   }
-  std::fill(records.begin(), records.end(), Real(0));
-  for (Index i = 0; i < lines; ++i)
+  meet();
+  for (Index i = first_line(); i < last_line(); ++i) {
+    std::fill_n(record(i), stride(), Real(0));
     for (Index c = 0; c < width; ++c) record(i)[c] = static_cast<Real>(means(i, c));
+  }
+  meet();
 }
 
 template <typename Real>
@@ -104,6 +112,7 @@ void BayesFit<Real>::read(ArchiveReader& archive) {
   cols_.lines = op_->cols();
   rows_.width = cols_.width = width;
   rows_.on_device = cols_.on_device = device_.has_value();
+  rows_.in_team = cols_.in_team = op_->is_spread();
   rows_.release();
   cols_.release();
   restore_noise(archive);
@@ -115,7 +124,7 @@ template <typename Real>
 void BayesFit<Real>::restore_noise(ArchiveReader& archive) {
   const bool both = noise_ == NoiseKind::kByRowAndCol;
   const auto read_levels = [&](bool by_rows, LineNoise& levels) {
-    levels = LineNoise(counts(by_rows));
+    levels = equal_noise(by_rows);
     levels.learned(archive);
     const Index expected = by_rows ? op_->rows() : op_->cols();
     require(levels.expected().size() == expected, "checkpoint: ", levels.expected().size(),

@@ -21,27 +21,28 @@ Vector<double> factors_of(const RowMatrix<double>& squares) {
   return factors;
 }
 
-void divide_lines(RowMatrix<double>& X, const Vector<double>& factors) {
-  X.array().colwise() /= factors.array();
+void divide_lines(TeamColumns& X, const Vector<double>& factors) {
+  X.own().array().colwise() /= factors.segment(X.begin(), X.end() - X.begin()).array();
+  const Vector<double> squares = mean_squares(X.all(), X.owners()) * static_cast<double>(X.rows());
   for (Index c = 0; c < X.cols(); ++c)
-    if (const double norm = X.col(c).norm(); norm > 0) X.col(c) /= norm;
+    if (squares(c) > 0) X.own().col(c) /= std::sqrt(squares(c));
+  X.publish();
 }
 
 }  // namespace
 
-bool falls_on_few_lines(const RowMatrix<double>& X) {
-  const Index k = X.cols(), blocks = (X.rows() + kLineBlock - 1) / kLineBlock;
-  // Sums of x^2 and x^4, block by block.
-  RowMatrix<double> sums = RowMatrix<double>::Zero(blocks, 2 * k);
-  parallel_blocks(X.rows(), kLineBlock, [&](Index begin, Index end) {
-    auto sum = sums.row(begin / kLineBlock).array();
-    for (Index i = begin; i < end; ++i) {
-      const auto squares = X.row(i).array().square();
-      sum.head(k) += squares;
-      sum.tail(k) += squares.square();
-    }
-  });
-  const Vector<double> all = sums.colwise().sum();
+bool falls_on_few_lines(const ConstRows<double>& X, const LineShares& owners) {
+  const Index k = X.cols();
+  // Sums of x^2 and x^4.
+  const RowMatrix<double> sums = sum_over_lines(
+      X.rows(), owners, 1, 2 * k, [&](Index begin, Index end, Rows<double> sum) {
+        for (Index i = begin; i < end; ++i) {
+          const auto squares = X.row(i).array().square();
+          sum.leftCols(k).array() += squares;
+          sum.rightCols(k).array() += squares.square();
+        }
+      });
+  const Vector<double> all = sums.row(0).transpose();
   const auto lines = static_cast<double>(X.rows());
   const double most = std::max(kFewLines, std::sqrt(lines));
   for (Index c = 0; c < k; ++c)
@@ -72,7 +73,7 @@ Vector<double> LineBalance::balanced(const EntriesOperator<double>& op,
   return scaled;
 }
 
-void LineBalance::undo(RowMatrix<double>& U, RowMatrix<double>& V) const {
+void LineBalance::undo(TeamColumns& U, TeamColumns& V) const {
   divide_lines(U, rows_);
   divide_lines(V, cols_);
 }
