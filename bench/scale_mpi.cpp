@@ -170,9 +170,7 @@ class Memory {
         }) {}
   double fair() const { return fair_; }
   /// What the kernel calls the proportional set size, now; dear.
-  void look_at_pss() {
-    pss_ = std::max(pss_, mib_after("/proc/self/smaps_rollup", "Pss:"));
-  }
+  void look_at_pss() { pss_ = std::max(pss_, mib_after("/proc/self/smaps_rollup", "Pss:")); }
   double pss() const { return pss_; }
   static double touched() {
     rusage usage{};
@@ -260,8 +258,10 @@ int run(const Setup& setup) {
   if (!communicator().is_root()) return 0;
   fmt::print(
       "ranks {:2} threads {:2} entries {} made and sorted {:.1f} s solved {:.1f} s ({}; median of "
-      "{} sweeps {:.3f} s); MiB a rank: {:.0f} at most, {:.0f} on average, PSS after sweeps {:.0f}, "
-      "touched {:.0f}; rank {} sigma {:.4f} rmse {:.4f} checksum {:016x}; exchanged {:.2f} GB in {} "
+      "{} sweeps {:.3f} s); MiB a rank: {:.0f} at most, {:.0f} on average, PSS after sweeps "
+      "{:.0f}, "
+      "touched {:.0f}; rank {} sigma {:.4f} rmse {:.4f} checksum {:016x}; exchanged {:.2f} GB in "
+      "{} "
       "calls, {:.1f} s\n",
       communicator().size(), num_threads(), setup.rows * setup.per_row, built - start,
       solved - built, steps.text(built, solved), steps.times.size(), median_step(steps.times), fair,

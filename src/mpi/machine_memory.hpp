@@ -29,8 +29,8 @@ class MachineMemory {
   Index ranks_here() const { return static_cast<Index>(here().size()); }
   /// Whether this address lies in a block that is still in use.
   bool holds(const void* data) const;
-  /// Rank r has written the bytes bounds[r] .. bounds[r + 1] of `data`, which lies in a block: those
-  /// of ranks on other machines come here. A barrier has to follow. Collective.
+  /// Rank r has written the bytes bounds[r] .. bounds[r + 1] of `data`, which lies in a block:
+  /// those of ranks on other machines come here. A barrier has to follow. Collective.
   void bring(char* data, const std::vector<Index>& bounds,
              const std::function<void(MPI_Request&)>& wait);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The only source that knows MPI. The program loads it where it was started by mpirun or srun.
+#include <malloc.h>
 #include <mpi.h>
 #include <sched.h>
 #include <unistd.h>
@@ -27,9 +28,10 @@ constexpr double kStopped = 1;            // seconds between two looks of a proc
 constexpr Index kStage = Index{2} << 20;  // bytes of a rank in memory that all of them see
 constexpr double kJoin = 300;             // most seconds until all ranks have started
 constexpr double kAtTheEnd = 10;          // times as long: rank 0 may have much to write
-constexpr double kTurn = 3;    // seconds: of those that give up, the first ends the rest before
-constexpr double kAbort = 10;  // seconds that the end of the job may take
-constexpr int kLostRanks = 3;  // exit code: that of bad input
+constexpr double kTurn = 3;      // seconds: of those that give up, the first ends the rest before
+constexpr double kAbort = 10;    // seconds that the end of the job may take
+constexpr int kLarge = 4 << 20;  // bytes of arrays that go back to the system when they are freed
+constexpr int kLostRanks = 3;    // exit code: that of bad input
 
 Index number_of(const char* variable, Index otherwise) {
   const char* const text = std::getenv(variable);
@@ -57,6 +59,7 @@ class MpiTeam final : public Team {
  public:
   explicit MpiTeam(const TeamRules& rules)
       : timeout_(rules.timeout_seconds), standard_error_(rules.standard_error), rank_(rules.rank) {
+    ::mallopt(M_MMAP_THRESHOLD, kLarge);  // each rank has a share of the memory
     const double joining = std::min(timeout_, kJoin);
     const Deadline deadline(joining + turn(), kLostRanks, standard_error_,
                             waited("for all processes to join", joining));
@@ -137,14 +140,11 @@ class MpiTeam final : public Team {
   }
 
   std::shared_ptr<void> machine_memory(Index bytes) override {
-    return memory_->get(bytes, [this](void* data, const std::vector<Index>& bounds) {
-      all_gather(data, bounds);
-    });
+    return memory_->get(
+        bytes, [this](void* data, const std::vector<Index>& bounds) { all_gather(data, bounds); });
   }
 
-  OfMachine of_machine() const override {
-    return {memory_->rank_here(), memory_->ranks_here()};
-  }
+  OfMachine of_machine() const override { return {memory_->rank_here(), memory_->ranks_here()}; }
 
   void finish() override {
     barrier(kAtTheEnd * timeout_);

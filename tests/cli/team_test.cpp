@@ -248,6 +248,22 @@ TEST_F(TeamTest, TheWayOfTheBytesDoesNotMatter) {
   }
 }
 
+// Posteriors once on each machine: on one, as if there were two or three, and where memory for that
+// is refused.
+TEST_F(TeamTest, WhereThePosteriorsAreDoesNotMatter) {
+  cli.write("data.csv", triplets(90, 70, 2, 0.5, 0.2, 6));
+  const std::string command = "complete data.csv --quiet --report off --start bayes --out ";
+  ASSERT_EQ(run(0, 1, command + "alone", kFewAreMany).code, 0);
+  for (const char* const variable :
+       {"UDV_MPI_SHARE=1", "UDV_MPI_SHARE=0", "UDV_MPI_MACHINES=2", "UDV_MPI_MACHINES=3"}) {
+    std::vector<std::string> variables = kFewAreMany;
+    variables.emplace_back(variable);
+    const Outcome outcome = run(3, 1, command + variable, variables);
+    ASSERT_EQ(outcome.code, 0) << outcome;
+    EXPECT_EQ(numbers(variable), numbers("alone")) << variable;
+  }
+}
+
 // That a part before the first one or after the last one is missing, nobody can tell.
 TEST_F(TeamTest, PartsThatAreThereAreNamed) {
   const std::string text = triplets(90, 70, 2, 0.5, 0.2, 6);
@@ -379,6 +395,20 @@ Outcome run_two(const Cli& cli, const std::vector<std::string>& first,
   command.insert(command.end(), {":", "-n", "1"});
   command.insert(command.end(), second.begin(), second.end());
   return cli.run_words(command)->wait();
+}
+
+TEST_F(TeamTest, MemoryThatIsRefusedToOneRankIsSharedByNone) {
+  cli.write("data.csv", triplets(90, 70, 2, 0.5, 0.2, 6));
+  const std::string command = "complete data.csv --quiet --report off --start bayes --out ";
+  ASSERT_EQ(run(0, 1, command + "alone", kFewAreMany).code, 0);
+  const std::vector<std::string> common{UDV_PROGRAM, "complete", "data.csv", "--quiet",
+                                        "--report",  "off",      "--start",  "bayes",
+                                        "--threads", "1",        "--out",    "one"};
+  std::vector<std::string> refused{"/usr/bin/env", "UDV_MPI_SHARE=0"};
+  refused.insert(refused.end(), common.begin(), common.end());
+  const Outcome outcome = run_two(cli, common, refused, kFewAreMany);
+  ASSERT_EQ(outcome.code, 0) << outcome;
+  EXPECT_EQ(numbers("one"), numbers("alone"));
 }
 
 TEST_F(TeamTest, ARankThatNeverJoinsIsGivenUp) {

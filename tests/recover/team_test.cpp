@@ -27,10 +27,13 @@ std::vector<std::vector<double>> on_ranks(int ranks,
                                           const std::function<std::vector<double>()>& compute,
                                           int machines = 1) {
   std::vector<std::vector<double>> results(static_cast<size_t>(ranks));
-  test::ThreadTeam::run(ranks, [&] {
-    const auto rank = static_cast<size_t>(communicator().rank());
-    results[rank] = compute();
-  }, machines);
+  test::ThreadTeam::run(
+      ranks,
+      [&] {
+        const auto rank = static_cast<size_t>(communicator().rank());
+        results[rank] = compute();
+      },
+      machines);
   return results;
 }
 

@@ -76,8 +76,8 @@ void multiply_own(Rows<double> X, const Matrix<double>& M, const LineShares& own
 }
 
 Vector<double> mean_squares(const ConstRows<double>& X, const LineShares& owners) {
-  const RowMatrix<double> squares = sum_over_lines(
-      X.rows(), owners, 1, X.cols(), [&](Index begin, Index end, Rows<double> sum) {
+  const RowMatrix<double> squares =
+      sum_over_lines(X.rows(), owners, 1, X.cols(), [&](Index begin, Index end, Rows<double> sum) {
         sum += X.middleRows(begin, end - begin).colwise().squaredNorm();
       });
   return squares.row(0).transpose() / static_cast<double>(X.rows());

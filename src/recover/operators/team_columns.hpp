@@ -9,8 +9,9 @@
 
 namespace udv {
 
-/// A tall thin matrix by rows that all processes know. Where lines have owners, each process changes
-/// its own and publish() shows them to the others; without owners each has a matrix of its own.
+/// A tall thin matrix by rows that all processes know. Where lines have owners, each process
+/// changes its own and publish() shows them to the others; without owners each has a matrix of its
+/// own.
 class TeamColumns {
  public:
   TeamColumns() = default;

@@ -132,7 +132,10 @@ void Answer<Scalar>::measure(const WalkAnswer<Scalar>& walk, bool stopped) {
   result_.relative_residual = std::sqrt(2 * result_.objective) / std::sqrt(problem_.square());
   result_.exact = result_.relative_residual <= problem_.zero_residual();
   take_spectrum(walk.exact_rank);
-  if (!walk.clearly_noisy) certify_optimum();
+  if (walk.clearly_noisy)
+    problem_.drop_scaled();  // nobody asks for it any more
+  else
+    certify_optimum();
   // A gradient run does not claim its rank; what no rank could tell is said all the same.
   result_.undetermined = op.undetermined(parameters_per_line());
   if (problem_.holds_out()) result_.holdout_rmse = problem_.held_out_rmse(factors_.absorbed());
@@ -243,7 +246,7 @@ void Answer<Scalar>::unscale() {
 }
 
 #define UDV_INSTANTIATE(Scalar)                                                                 \
-  template Factorization<Scalar> balanced_factors(const Method&, StackedFactors<Scalar>, bool);   \
+  template Factorization<Scalar> balanced_factors(const Method&, StackedFactors<Scalar>, bool); \
   template class Answer<Scalar>;
 UDV_FOR_EACH_SCALAR(UDV_INSTANTIATE)
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kSmallShare = 0.01;  // of a column's moments that its means must have
 constexpr Index kSweepsBeforePruning = 5;
-constexpr double kSmallest = 1e-12;  // prior variance, of the variance of the data
+constexpr double kSmallest = 1e-12;     // prior variance, of the variance of the data
 constexpr double kSmallestCount = 0.1;  // expectation of a count, of the average
 constexpr Index kEntryBlock = 1 << 15;
 

@@ -18,7 +18,8 @@ template <typename Real>
 Posterior::Side diagonals(const BayesSide<Real>& side) {
   constexpr Index kLinesPerBlock = 1 << 14;
   const Index D = side.width;
-  Posterior::Side result{side.lines, D, std::vector<float>(static_cast<size_t>(2 * side.lines * D))};
+  Posterior::Side result{side.lines, D,
+                         std::vector<float>(static_cast<size_t>(2 * side.lines * D))};
   parallel_blocks(side.lines, kLinesPerBlock, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const Real* const record = side.record(i);
@@ -122,8 +123,8 @@ BayesAnswer answer_of(const EntriesOperator<double>& op, BayesSearch<Real> found
   add_known_noise(op, known_noise, noise);
   // Where entries are spread, rank 0 alone tells how far they can be trusted.
   const bool elsewhere = op.is_spread() && !communicator().is_root();
-  answer.posterior = std::make_shared<Posterior>(
-      elsewhere ? Posterior({}, {}, std::move(noise)) : posterior_of(fit, std::move(noise)));
+  answer.posterior = std::make_shared<Posterior>(elsewhere ? Posterior({}, {}, std::move(noise))
+                                                           : posterior_of(fit, std::move(noise)));
   return answer;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a fit of variational Bayes looks for more columns: leading singular vectors of its residual.
+// Where a fit of variational Bayes looks for more columns: leading singular vectors of its
+// residual.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -35,12 +36,12 @@ class HostSubspace {
   Columns start(Index lines, Index count, std::uint64_t seed) const {
     constexpr Index kLines = 1 << 14, kStreams = 16;
     Columns V(lines, count, cols_);
-    const Index first = V.begin() / kLines * kLines;
+    const Index own = V.begin(), first = own / kLines * kLines;
     parallel_blocks(V.end() - first, kLines, [&](Index begin, Index end) {
       RowMatrix<double> block(std::min(kLines, lines - first - begin), count);
       const auto stream = static_cast<std::uint64_t>(kStreams * ((first + begin) / kLines));
       Random(seed, kStreamLanczos + stream).fill_normal(block);
-      const Index from = std::max(first + begin, V.begin());
+      const Index from = std::max(first + begin, own);
       V.all().middleRows(from, first + end - from) =
           block.middleRows(from - first - begin, first + end - from);
     });
@@ -209,11 +210,11 @@ void BayesFit<Real>::grow(const Directions& t) {
   tied_sweeps_ = kTiedSweeps;
 }
 
-#define UDV_INSTANTIATE(Real)                                                               \
-  template Directions BayesFit<Real>::leading_directions(Index, std::uint64_t) const;       \
-  template Directions BayesFit<Real>::balanced_directions(const Vector<double>&, Index,     \
-                                                          std::uint64_t) const;             \
-  template Directions BayesFit<Real>::directions(Index, std::uint64_t) const;               \
+#define UDV_INSTANTIATE(Real)                                                           \
+  template Directions BayesFit<Real>::leading_directions(Index, std::uint64_t) const;   \
+  template Directions BayesFit<Real>::balanced_directions(const Vector<double>&, Index, \
+                                                          std::uint64_t) const;         \
+  template Directions BayesFit<Real>::directions(Index, std::uint64_t) const;           \
   template void BayesFit<Real>::grow(const Directions&);
 UDV_INSTANTIATE(float)
 UDV_INSTANTIATE(double)

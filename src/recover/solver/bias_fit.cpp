@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "recover/device/entries_device.hpp"
+#include "recover/operators/entry_shares.hpp"
 #include "recover/operators/measured_sums.hpp"
 #include "udv/core/parallel.hpp"
 
@@ -90,6 +91,21 @@ Vector<double> measured_here(const EntriesOperator<double>& op, const Biases& bi
   return y;
 }
 
+// b - A(biases)
+Vector<double> rest_of(const MeasurementOperator<double>& op, const Vector<double>& b,
+                       const Biases& biases) {
+  Vector<double> rest = measured(op, biases);
+  rest = b - rest;
+  return rest;
+}
+
+// Entries whose numbers are counted instead of added up: one array of their size less.
+const EntriesOperator<double>* many_plain_entries(const MeasurementOperator<double>& op) {
+  const auto* const entries = dynamic_cast<const EntriesOperator<double>*>(&op);
+  const bool plain = entries && !op.symmetric() && entries->root_weights().size() == 0;
+  return plain && op.num_measurements() >= many_entries() ? entries : nullptr;
+}
+
 }  // namespace
 
 double bias_parameters(Centering mode, Index p, Index q) {
@@ -110,9 +126,10 @@ Vector<double> measured(const MeasurementOperator<double>& op, const Biases& bia
 
 BiasFit::BiasFit(const MeasurementOperator<double>& op, Centering mode) : op_(op), mode_(mode) {
   const auto* const entries = device::entries_on_device(op);
-  if (entries && entries->root_weights().size() == 0) {
-    row_counts_ = as_doubles(entries->row_sizes());
-    col_counts_ = as_doubles(entries->col_sizes());
+  const auto* const plain = entries ? entries : many_plain_entries(op);
+  if (plain && plain->root_weights().size() == 0) {
+    row_counts_ = as_doubles(plain->row_sizes());
+    col_counts_ = as_doubles(plain->col_sizes());
   } else if (entries) {
     // What nothing leaves of sqrt(w): w by rows and columns.
     const DeviceBiases counts(*entries, entries->root_weights());
@@ -144,21 +161,27 @@ double BiasFit::update(Vector<double>& bias, const Vector<double>& counts,
 
 double BiasFit::mean_left(const Vector<double>& b) const {
   if (device_) return device_->left(biases, 0).sums.sum() / row_counts_.sum();
-  return measured_dot(op_, Vector<double>(b - measured(op_, biases)), ones_) /
-         measured_square(op_, ones_);
+  const Vector<double> rest = rest_of(op_, b, biases);
+  if (ones_.size() > 0) return measured_dot(op_, rest, ones_) / measured_square(op_, ones_);
+  const auto sum_of = [&rest](Index begin, Index end) {
+    double sum = 0;
+    for (Index t = begin; t < end; ++t) sum += rest(t);
+    return sum;
+  };
+  return sum_over<double>(op_, sum_of) / static_cast<double>(op_.num_measurements());
 }
 
 Vector<double> BiasFit::rows_left(const Vector<double>& b) const {
-  return device_ ? device_->left(biases, 0).sums : row_sums(op_, b - measured(op_, biases));
+  return device_ ? device_->left(biases, 0).sums : row_sums(op_, rest_of(op_, b, biases));
 }
 
 Vector<double> BiasFit::cols_left(const Vector<double>& b) const {
-  return device_ ? device_->left(biases, 1).sums : col_sums(op_, b - measured(op_, biases));
+  return device_ ? device_->left(biases, 1).sums : col_sums(op_, rest_of(op_, b, biases));
 }
 
 double BiasFit::left(const Vector<double>& b) const {
   if (device_) return std::sqrt(device_->left(biases, 0).squares);
-  return measured_stable_norm(op_, Vector<double>(b - measured(op_, biases)));
+  return measured_stable_norm(op_, rest_of(op_, b, biases));
 }
 
 double BiasFit::sweep(const Vector<double>& b) {

@@ -14,10 +14,10 @@ struct GramSvd {
   Vector<double> s;
 };
 
-/// By the Gram matrices of both, twice each: no other array of that size is needed, and each process
-/// of a team looks at its own lines. The same bits for any number of processes and threads. Nothing
-/// where a side has few lines or columns are close to dependent: then the QR factorizations of
-/// factored_svd() do better. Collective.
+/// By the Gram matrices of both, twice each: no other array of that size is needed, and each
+/// process of a team looks at its own lines. The same bits for any number of processes and threads.
+/// Nothing where a side has few lines or columns are close to dependent: then the QR factorizations
+/// of factored_svd() do better. Collective.
 std::optional<GramSvd> gram_svd(const ConstRows<double>& U, const Vector<double>& d,
                                 const ConstRows<double>& V);
 

@@ -34,8 +34,8 @@ void divide_lines(TeamColumns& X, const Vector<double>& factors) {
 bool falls_on_few_lines(const ConstRows<double>& X, const LineShares& owners) {
   const Index k = X.cols();
   // Sums of x^2 and x^4.
-  const RowMatrix<double> sums = sum_over_lines(
-      X.rows(), owners, 1, 2 * k, [&](Index begin, Index end, Rows<double> sum) {
+  const RowMatrix<double> sums =
+      sum_over_lines(X.rows(), owners, 1, 2 * k, [&](Index begin, Index end, Rows<double> sum) {
         for (Index i = begin; i < end; ++i) {
           const auto squares = X.row(i).array().square();
           sum.leftCols(k).array() += squares;
