@@ -298,6 +298,11 @@ void DataSource<Real>::scale_arrays(PreparedData<Real>& result) const {
     how.targets = fit_targets(targets == "auto" ? "standard" : targets,
                               options_.table.target_transform == "log",
                               result.training.Y.template cast<double>());
+  const auto name_of = [&](const char* what) {
+    return [this, what](Index j) { return message(name_, ": ", what, " ", j); };
+  };
+  require_scaled(how.features, name_of("feature"));
+  require_scaled(how.targets, name_of("target"));
   result.may_bend = options_.table.target_transform == "auto";
   for (Dataset<Real>* part : {&result.training, &result.validation, &result.test}) {
     apply(how.features, part->X);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -307,6 +308,13 @@ ColumnTransform fit_scaling(const std::string& name, const RowMatrix<double>& X)
   return how;
 }
 
+void require_scaled(const ColumnTransform& how, const std::function<std::string(Index)>& name_of) {
+  for (Index j = 0; j < how.offset.size(); ++j)
+    require<IoError>(
+        std::isfinite(how.offset(j)) && std::isfinite(how.factor(j)) && how.factor(j) != 0,
+        name_of(j), ": numbers that differ by up to 1e150 expected, larger differences found");
+}
+
 ColumnTransform fit_targets(const std::string& name, bool bent, const RowMatrix<double>& Y) {
   if (!bent) return fit_scaling(name, Y);
   Vector<double> bends(Y.cols());
@@ -406,6 +414,9 @@ void fit_target(const io::TextTable& table, const std::vector<Index>& training,
   how.targets = fit_targets(options.target_scaling, options.target_transform == "log",
                             raw_targets(table, how, training));
   how.outputs = static_cast<Index>(names.size());
+  require_scaled(how.targets, [&](Index k) {
+    return message(table.name(), ": column ", io::quoted(names[static_cast<size_t>(k)]));
+  });
 }
 
 }  // namespace
@@ -438,6 +449,11 @@ Preprocessing fit_table(const io::TextTable& table, const std::vector<Index>& tr
   const RowMatrix<double> X = raw_features(how, table, training);
   how.features = fit_scaling(options.scaling, X);
   if (options.scaling == "robust") centre_words(how, X, how.features);
+  require_scaled(how.features, [&](Index j) {
+    auto coding = how.columns.begin();
+    for (Index left = j; left >= coding->features(); ++coding) left -= coding->features();
+    return message(table.name(), ": column ", io::quoted(coding->column));
+  });
   fit_target(table, training, options, how, notes);
   return how;
 }

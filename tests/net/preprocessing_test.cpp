@@ -159,6 +159,12 @@ TEST_F(TablePreprocessing, NamesLineColumnAndValue) {
             "u.csv:3: column 'a': 'nan' found, a finite number or NA expected");
   EXPECT_EQ(fit("a,z\n1,2\n", options_),
             "u.csv: no column 'y' for the target; its columns are a, z");
+  EXPECT_EQ(fit("a,y\n1,2\n3,1e200\n", options_),
+            "u.csv: column 'y': numbers that differ by up to 1e150 expected, larger differences "
+            "found");
+  EXPECT_EQ(fit("a,y\n-1e308,2\n1e308,3\n", options_),
+            "u.csv: column 'a': numbers that differ by up to 1e150 expected, larger differences "
+            "found");
   TableOptions classes = options_;
   classes.task = Task::kClassification;
   EXPECT_EQ(fit("a,y\n1,2\n3,2\n", classes),

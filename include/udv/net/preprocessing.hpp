@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,11 @@ UDV_EXPORT ColumnTransform fit_scaling(const std::string& name, const RowMatrix<
 /// InvalidArgument where a target that is to be bent is not above 0.
 UDV_EXPORT ColumnTransform fit_targets(const std::string& name, bool bent,
                                        const RowMatrix<double>& Y);
+
+/// Throws IoError naming the column whose numbers have no spread that could be stored: their
+/// squares are beyond double precision.
+UDV_EXPORT void require_scaled(const ColumnTransform& how,
+                               const std::function<std::string(Index)>& name_of);
 
 /// b of ColumnTransform: log(x / c) up to c, tangents beyond; and its inverse.
 UDV_EXPORT double bend(double x, double c);
