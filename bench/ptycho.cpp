@@ -3,8 +3,8 @@
 //
 // usage: bench_ptycho faults [seeds=2] [only=WORD]      error of the sample, fault by fault, and
 // bars
-//          first=0 is the first seed; background=0, gains=0, dynamics=0, noise=gaussian leave these
-//          out; oracle=1 knows pupil, gains and backgrounds
+//          first=0 is the first seed; background=0, gains=0, dynamics=0, hold=0, noise=gaussian leave
+//          these out; oracle=1 knows pupil, gains and backgrounds
 //        bench_ptycho geometry [cases=10] [only=WORD]   errors of the geometry found, no fit
 //        bench_ptycho calibrated [cases=10] [only=WORD] the same with fits: error with the geometry
 //          found over that with the right one; first=0 is the first seed
@@ -71,6 +71,7 @@ udv::PtychographyOptions options_of(const Arguments& arguments) {
   options.background = arguments.number("background", 1) != 0;
   options.led_gains = arguments.number("gains", 1) != 0;
   options.dynamics = arguments.number("dynamics", 1) != 0;
+  options.hold_slow_phases = arguments.number("hold", 1) != 0;
   if (arguments.word("pupil", "phase") == "polynomial")
     options.refine_pupil = udv::PupilRefinement::kPolynomial;
   if (arguments.word("noise", "auto") == "gaussian") options.noise = udv::PhotonNoise::kGaussian;

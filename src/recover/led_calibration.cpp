@@ -135,7 +135,7 @@ CentralCrop near_images(const CentralCrop& crop, const Optics& optics, double sh
 double explained_residual(const CentralCrop& part, const Optics& optics) {
   if (part.stopped && part.stopped()) return 1;
   PtychographyOptions options;
-  options.dynamics = options.examine = options.led_gains = false;
+  options.dynamics = options.examine = options.led_gains = options.hold_slow_phases = false;
   options.pupil_rounds = 1;
   options.gain_rounds = 0;
   options.noise = PhotonNoise::kGaussian;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <optional>
 
 #include "core/median.hpp"
 #include "core/require.hpp"
@@ -43,6 +45,11 @@ constexpr double kUnequal = 0.07;      // spread of bright means that speaks of 
 constexpr double kRoundedShare = 0.8;  // of the residual: LEDs stand on samples
 constexpr double kShrinkage = 0.1;     // of the gain of an LED towards the common one
 constexpr int kShrinkOuter = 8;        // image steps with a shrunk spectrum
+constexpr double kSlowest = 0.2;       // frequency of slow phases, as a share of the pupil's radius
+// Strength of what holds slow phases, as a share of the light in a sample of the spectrum: times
+// what is left over of the squared amplitudes, and at most (phases that change an image by less
+// than its root per radian stay flat).
+constexpr double kSlowShare = 10, kMostSlow = 3e-3;
 
 constexpr const char* kStateKind = "ptychography complex64";
 
@@ -92,6 +99,7 @@ struct ImagingState {
   Vector<float> backgrounds;                   // of intensities, with the offset
   double noise_slope = 0, noise_constant = 0;  // as ImageNoise has them
   double offset = 0;                           // c
+  double slow_strength = kMostSlow;
 };
 
 template <typename Archive>
@@ -99,7 +107,7 @@ void fields(Archive& archive, ImagingState& s) {
   archive(s.fingerprint, s.recorder, s.part, s.has_gradient, s.gradient, s.lifted, s.best);
   archive(s.best_objective, s.candidates, s.winner, s.round, s.has_pupil, s.pupil, s.dark_gain);
   archive(s.exact, s.gain_change, s.gains, s.backgrounds, s.noise_slope, s.noise_constant,
-          s.offset);
+          s.offset, s.slow_strength);
 }
 
 std::string option_bytes(PtychographyOptions options, const PtychographyImages& images,
@@ -109,7 +117,8 @@ std::string option_bytes(PtychographyOptions options, const PtychographyImages& 
   for (const bool is_dark : images.dark) dark_images += is_dark ? '1' : '0';
   Vector<float> weights = images.weights;
   archive(options.refine_pupil, options.pupil_rounds, options.gain_rounds, options.dark_gain,
-          options.background, options.led_gains, options.dynamics, options.columns,
+          options.background, options.led_gains, options.hold_slow_phases, options.dynamics,
+          options.columns,
           options.dynamics_steps, options.seed, options.noise, dark_images, weights);
   archive(start.pupil, start.exact, start.dark_gain, start.curvature);
   return archive.take();
@@ -190,8 +199,9 @@ class Imaging {
   }
 
   std::string to_bytes(const RecorderState& recorder) {
-    state_.recorder = recorder;
-    return bytes_of_state(kStateKind, state_);
+    ImagingState& state = repeated_ ? *repeated_ : state_;
+    state.recorder = recorder;
+    return bytes_of_state(kStateKind, state);
   }
 
   void resume(const std::string& bytes) {
@@ -216,7 +226,10 @@ class Imaging {
   }
 
   void run_part() {
-    if (state_.part != Part::kDynamics) saver_.begin_part();
+    if (state_.part != Part::kDynamics) {
+      saver_.begin_part();
+      repeated_ = state_;
+    }
     switch (state_.part) {
       case Part::kFlat:
         try_flat();
@@ -259,6 +272,7 @@ class Imaging {
         ++state_.round;
         state_.part = Part::kDenoise;
     }
+    repeated_.reset();
     saver_.end_part();
   }
 
@@ -380,7 +394,8 @@ class Imaging {
     const Index pixels = op_.pixels(), count = static_cast<Index>(images.size());
     ImageTargets targets{Vector<float>(count * pixels), Vector<float>(count * pixels),
                          Vector<float>(count),          {},
-                         Vector<float>(count),          {}};
+                         Vector<float>(count),          {},
+                         {}};
     for (Index i = 0; i < count; ++i) {
       const Index l = images[static_cast<size_t>(i)];
       const float gain = state_.gains(l);
@@ -407,14 +422,28 @@ class Imaging {
     const auto op = operator_of(images);
     ImageTargets targets = targets_of(images);
     targets.shrinkage = shrinkage;
+    targets.slow = slow_phases(*op, targets, x);
     const auto summary = fit_amplitudes(
         *op, targets, x, image_options(max_outer),
         [&](const FitStep& step) { return saver_.should_continue(recorder_.observe(step, 1)); });
+    const double left_over = 2 * summary.objective / std::pow(data_norm(targets), 2);
+    state_.slow_strength = std::min(kMostSlow, kSlowShare * left_over);
     for (size_t i = 0; i < images.size(); ++i) {
       const float gain = state_.gains(images[i]);
       state_.backgrounds(images[i]) = gain * gain * targets.backgrounds(static_cast<Index>(i));
     }
     return summary.objective;
+  }
+
+  // Slow phases are held as much as misfits are large: what the model leaves over is not noise that
+  // averages out, so that images which fit badly would make slow phases of it.
+  SlowPhases slow_phases(const Operator& op, const ImageTargets& targets,
+                         const Vector<Complex>& x) const {
+    if (!options_.hold_slow_phases) return {};
+    const double area = static_cast<double>((op_.pupil().cwiseAbs2().array() > 0).count());
+    const double highest = kSlowest * std::sqrt(area / std::numbers::pi);
+    const auto light = static_cast<double>(op.diagonal(targets.weights).maxCoeff());
+    return {op, x, curvature_, highest, state_.slow_strength * light};
   }
 
   // Amplitudes of intensities with variance slope * intensity have the variance slope / 4.
@@ -540,6 +569,7 @@ class Imaging {
   bool known_ = false;  // pupil and positions, from a neighbour
   std::vector<Index> all_, bright_;
   ImagingState state_;
+  std::optional<ImagingState> repeated_;  // as the part began that would be repeated
 };
 
 // The images as the model would have them without gains and backgrounds; where a pixel says

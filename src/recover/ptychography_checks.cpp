@@ -24,6 +24,11 @@ constexpr double kWholeLevel = 0.85;  // bright images below it have lost light 
 constexpr double kRimLevel = 0.1, kRimLevelLeast = 0.03, kRimLevelAlone = 0.05;
 constexpr double kOuterNa = 1.2;    // LEDs beyond it are dark for sure
 constexpr double kRimBand = 0.35;   // width of the rim, as a share of the NA
+// Light that passes less than a sample from the edge of the pupil is not modelled well where the
+// sample goes on outside of the images; at most so near, as a share of the NA.
+constexpr double kEdgeBand = 0.05;
+constexpr double kMostAtEdge = 0.5;     // of the bright images: else they are what there is
+constexpr Index kFewestForEdge = 48;    // pixels a side; of fewer a sample is much of the pupil
 constexpr double kManyWrong = 0.3;  // of the images may not contradict the geometry
 
 constexpr Index kFewestOnSamples = 3;  // images that tell where LEDs stand
@@ -224,14 +229,33 @@ bool on_rim(const Levels& levels, size_t i) {
          levels.level[i] < kWholeLevel;
 }
 
-void check_levels(PtychographyData& data, bool drop_bad, double objective_na) {
-  const Levels levels = levels_of(data, objective_na);
+// Images whose LED is closer to the edge of the pupil than a sample of their spectrum; none where
+// they are many or small.
+std::vector<bool> at_edge(const PtychographyData& data, const Levels& levels,
+                          const Optics& optics) {
+  const auto side = static_cast<double>(std::min(data.pupil.rows(), data.pupil.cols()));
+  const double sample = optics.wavelength_m / (side * optics.pixel_m * optics.numerical_aperture);
+  std::vector<bool> near(levels.level.size());
+  double edge = 0, bright = 0;
+  for (size_t i = 0; i < near.size(); ++i) {
+    near[i] = std::abs(levels.na[i] - 1) < std::min(sample, kEdgeBand);
+    if (on_rim(levels, i) || levels.level[i] < kBrightLevel) continue;
+    edge += near[i];
+    ++bright;
+  }
+  if (edge > kMostAtEdge * bright || side < kFewestForEdge) near.assign(near.size(), false);
+  return near;
+}
+
+void check_levels(PtychographyData& data, bool drop_bad, const Optics& optics) {
+  const Levels levels = levels_of(data, optics.numerical_aperture);
+  const std::vector<bool> edge = at_edge(data, levels, optics);
   std::vector<Index> rim, wrong;
   const bool on_samples = stand_on_samples(data, levels);
   if (on_samples) data.exact = {};
   for (size_t i = 0; i < levels.level.size(); ++i) {
     info_of(data, data.used[i]).level = levels.level[i];
-    if (on_rim(levels, i))
+    if (on_rim(levels, i) || edge[i])
       rim.push_back(static_cast<Index>(i));
     else if (contradicts(levels.level[i], data.dark[i]) ||
              (!on_samples && contradicts(levels.level[i], levels.na[i] > 1)))
@@ -271,7 +295,7 @@ void detail::check_images(PtychographyData& data, bool drop_bad, const Optics& o
   require(data.weights.size() == 0 ||
               data.amplitudes.cwiseAbs2().cwiseProduct(data.weights).maxCoeff() > 0,
           "no light is left in pixels that are used: all others are saturated, bad or masked");
-  check_levels(data, drop_bad, optics.numerical_aperture);
+  check_levels(data, drop_bad, optics);
 }
 
 }  // namespace udv

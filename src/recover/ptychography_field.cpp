@@ -185,7 +185,7 @@ class FieldSolver {
     archive(optics.upsampling, optics.mirrored, optics.swapped, numbers, rows, cols);
     archive(options.image.refine_pupil, options.image.pupil_rounds, options.image.gain_rounds);
     archive(options.image.dark_gain, options.image.background, options.image.led_gains);
-    archive(options.image.dynamics);
+    archive(options.image.hold_slow_phases, options.image.dynamics);
     archive(options.image.noise, options.image.columns, options.image.dynamics_steps);
     archive(options.image.seed, options.tiles.side, options.tiles.overlap, options.held_out);
     bool drop_bad = field_.drop_bad;

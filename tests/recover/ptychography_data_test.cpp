@@ -358,6 +358,22 @@ TEST(PtychographyDataInMemory, LeavesOutImagesOnTheRimAndThoseOfWrongPlaces) {
   EXPECT_FALSE(kept.warnings.empty());
 }
 
+TEST(PtychographyData, LeavesOutImagesWhoseLightPassesAtTheEdgeOfThePupil) {
+  const testing::Capture capture = testing::simulate_capture({.aberration = 0}, 0);
+  const double na = capture.nominal.numerical_aperture;
+  // LED (0, 2), well inside, is said to be elsewhere.
+  const size_t which = 6 * 9 + 4;
+  const auto out_at = [&](double share) {
+    auto lights = illuminations(capture.nominal, capture.leds);
+    lights[which].kx *= share * na / lights[which].na;
+    lights[which].ky *= share * na / lights[which].na;
+    lights[which].na = share * na;
+    return ptychography_data(capture.images, capture.nominal, lights).leds[which].left_out;
+  };
+  EXPECT_EQ(out_at(0.97), "rim of the pupil");
+  EXPECT_EQ(out_at(0.94), "");
+}
+
 TEST(HeldOutImages, AreCoveredByTheOthers) {
   const Scene scene;
   const auto held = choose_held_out(scene.op, 6, 1);

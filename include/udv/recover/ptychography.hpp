@@ -40,6 +40,9 @@ struct UDV_EXPORT PtychographyOptions {
   bool background = true;
   /// One factor per LED on top, near 1: LEDs are not equally bright.
   bool led_gains = true;
+  /// Slowly varying phases are held near 0, the more the worse images fit the model: these hardly
+  /// show them, and misfits would become phases.
+  bool hold_slow_phases = true;
   PhotonNoise noise = PhotonNoise::kAuto;
   bool dynamics = true;       ///< also try the starts that the lifted dynamics supply
   Index columns = 8;          ///< of U in the dynamics

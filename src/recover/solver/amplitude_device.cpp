@@ -21,6 +21,16 @@ void weigh(const Fields& weights, const ThinMatrix& x, bool add, ThinMatrix& out
   loops().weigh_lines(weights.data(), x.data(), x.rows(), x.cols(), add, out.data());
 }
 
+// out += what holds slow phases. A few samples tell it: the host does that.
+void add_slow(const SlowPhases& slow, const ThinMatrix& x, ThinMatrix& out) {
+  if (slow.empty()) return;
+  RowMatrix<Complex> host;
+  device::download(x, host);
+  const RowMatrix<Complex> product = slow.product(host.col(0));
+  const Vector<float> ones = Vector<float>::Ones(host.rows());
+  weigh(Fields(ones.data(), ones.size()), device::uploaded(product), true, out);
+}
+
 // The formulas are those of AmplitudeLinearization.
 class AmplitudeModelOnDevice {
  public:
@@ -46,6 +56,7 @@ class AmplitudeModelOnDevice {
     images_.keep_changes(directions_, inverse_q_, moving_, fields_);
     images_.map().back_project(fields_, Y);
     if (shrinkage_.size() > 0) weigh(shrinkage_, P, true, Y);
+    add_slow(images_.targets().slow, P, Y);
   }
   double mean_diagonal() const { return mean_diagonal_; }
   void factor_preconditioner(double damping) {
@@ -77,14 +88,20 @@ class AmplitudesOnDevice {
     if (targets.shrinkage.size() > 0) {
       shrinkage_ = Fields(targets.shrinkage.data(), targets.shrinkage.size());
       diagonal += targets.shrinkage;
-      diagonal_.upload(diagonal.data());
     }
+    if (!targets.slow.empty()) diagonal += targets.slow.diagonal();
+    diagonal_.upload(diagonal.data());
     mean_diagonal_ = diagonal.cast<double>().mean();
   }
 
   void residual(const ThinMatrix& x, Residual& r) const {
     images_.map().project(x, psi_);
     r.squares = images_.squared_residual(psi_, images_.best_backgrounds(psi_));
+    if (!images_.targets().slow.empty()) {
+      RowMatrix<Complex> host;
+      device::download(x, host);
+      r.squares += images_.targets().slow.energy(host.col(0));
+    }
     if (shrinkage_.size() == 0) return;
     weigh(shrinkage_, x, false, shrunk_);
     r.squares += dot(shrunk_, x);
@@ -94,6 +111,7 @@ class AmplitudesOnDevice {
     images_.pull(psi_, images_.best_backgrounds(psi_));
     images_.map().back_project(psi_, G);
     if (shrinkage_.size() > 0) weigh(shrinkage_, x, true, G);
+    add_slow(images_.targets().slow, x, G);
   }
   std::unique_ptr<AmplitudeModelOnDevice> linearize(const ThinMatrix& x) const {
     return std::make_unique<AmplitudeModelOnDevice>(images_, shrinkage_, diagonal_, mean_diagonal_,

@@ -53,6 +53,7 @@ class AmplitudeLinearization final : public Linearization<Complex> {
     inverse_q_ = (q.array() > 0).select(q.cwiseInverse(), 0);
     diagonal_ = op.diagonal(targets.weights) / 2;
     if (targets.shrinkage.size() > 0) diagonal_ += targets.shrinkage;
+    if (!targets.slow.empty()) diagonal_ += targets.slow.diagonal();
   }
 
   void normal_product(const RowMatrix<Complex>& P, RowMatrix<Complex>& Y) override {
@@ -64,6 +65,7 @@ class AmplitudeLinearization final : public Linearization<Complex> {
     Y.resize(P.rows(), 1);
     op_.back_project(fields_, Y);
     if (targets_.shrinkage.size() > 0) Y.col(0) += targets_.shrinkage.cwiseProduct(P.col(0));
+    if (!targets_.slow.empty()) Y.col(0) += targets_.slow.product(P.col(0));
   }
   double mean_diagonal() const override { return diagonal_.cast<double>().mean(); }
   void factor_preconditioner(double damping) override {
@@ -146,6 +148,10 @@ void AmplitudeModel::residual(const RowMatrix<Complex>& x, Vector<float>& r) con
   op_.project(x, psi);
   const Vector<float> q = predicted_amplitudes(psi, best_backgrounds(psi, targets_));
   r = targets_.weights.cwiseSqrt().cwiseProduct(q - targets_.amplitudes);
+  if (!targets_.slow.empty()) {
+    r.conservativeResize(r.size() + 1);
+    r(r.size() - 1) = static_cast<float>(std::sqrt(targets_.slow.energy(x.col(0))));
+  }
   if (targets_.shrinkage.size() == 0) return;
   const Index measured = r.size(), unknowns = x.rows();
   r.conservativeResize(measured + 2 * unknowns);
@@ -163,6 +169,7 @@ void AmplitudeModel::gradient(const RowMatrix<Complex>& x, const Vector<float>& 
   G.resize(x.rows(), 1);
   op_.back_project(psi, G);
   if (targets_.shrinkage.size() > 0) G.col(0) += targets_.shrinkage.cwiseProduct(x.col(0));
+  if (!targets_.slow.empty()) G.col(0) += targets_.slow.product(x.col(0));
 }
 
 std::unique_ptr<Linearization<Complex>> AmplitudeModel::linearize(
