@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "jobs/ptychography_field.hpp"
+#include "jobs/ptychography_geometry.hpp"
 #include "jobs/ptychography_pictures.hpp"
 #include "jobs/recovery.hpp"
 #include "udv/core/error.hpp"
@@ -85,8 +86,13 @@ Index central_image(const PtychographyData& data, const PtychographyImages& used
 class PtychographyJob {
  public:
   PtychographyJob(const PtychographyInput& input, PtychographyData data,
-                  const PtychographyJobOptions& options, Session& session)
-      : input_(input), data_(std::move(data)), options_(options), session_(session) {
+                  const PtychographyJobOptions& options, Session& session,
+                  std::string geometry = "")
+      : input_(input),
+        data_(std::move(data)),
+        options_(options),
+        session_(session),
+        geometry_(std::move(geometry)) {
     options_.method.seed = session.seed();
     split_ = split_images(data_, options_.held_out, session.seed());
     problem_.op = split_.used.op;
@@ -135,7 +141,8 @@ class PtychographyJob {
   }
 
   BasicRecovery<Complex> solve_image(Run& run, PtychographyJobResult& result) {
-    const Hooks hooks = run.hooks(solve_total(options_.method, session_));
+    const Hooks hooks =
+        with_geometry(run.hooks(solve_total(options_.method, session_)), geometry_);
     found_ = run.compute(
         hooks, [&] { return recover_image(split_.used, image_options(options_), hooks); });
     result.pupil = found_.pupil;
@@ -250,6 +257,7 @@ class PtychographyJob {
   PtychographyData data_;
   PtychographyJobOptions options_;
   Session& session_;
+  std::string geometry_;  // in front of the states that are saved
   PtychographySplit split_;
   BasicProblem<Complex> problem_;
   bool automatic_ = true;
@@ -300,22 +308,53 @@ bool wants_tiles(const PtychographyJobOptions& options, Index rows, Index cols) 
 
 namespace {
 
+// Whether the geometry was chosen to the end.
+bool choose_geometry(PtychographyField& field, Calibration mode, Session& session) {
+  session.notice(
+      "checking the geometry of the LEDs (a minute or two where images and setup differ)");
+  const CalibrationTime time(session);
+  calibrate_field(field, mode, [&] { return time.is_over(); });
+  return !time.is_over();
+}
+
+// The geometry of an earlier part of this run, or a new one. What checkpoints keep of it.
+std::string geometry_of_run(PtychographyField& field, const PtychographyJobOptions& options,
+                            Session& session, const std::string& earlier) {
+  ChosenGeometry chosen{session.has_folder() ? capture_hash(field) : 0, {}, {}, true};
+  const size_t said = field.warnings.size();
+  if (!take_geometry(earlier, field))
+    chosen.finished = choose_geometry(field, options.calibration, session);
+  chosen.optics = field.optics;
+  chosen.warnings.assign(field.warnings.begin() + static_cast<Index>(said), field.warnings.end());
+  return session.has_folder() && !wants_gradient(options.method) ? to_bytes(chosen) : "";
+}
+
+// As the Run has it.
+std::string fingerprint_of(PtychographyInput input, PtychographyJobOptions options,
+                           const Session& session) {
+  options.method.seed = session.seed();
+  OptionTable table;
+  describe(table, input);
+  describe(table, options);
+  return table.fingerprint();
+}
+
 PtychographyJobResult recover_calibrated(const PtychographyInput& input, PtychographyField field,
-                                         const PtychographyJobOptions& options, Session& session) {
-  if (options.calibration != Calibration::kOff) {
-    session.notice(
-        "checking the geometry of the LEDs (a minute or two where images and setup differ)");
-    const CalibrationTime time(session);
-    calibrate_field(field, options.calibration, [&] { return time.is_over(); });
-    if (session.interrupted()) return interrupted_before_start();
-  } else {
+                                         const PtychographyJobOptions& options, Session& session,
+                                         const EarlyFolder& early) {
+  std::string geometry;
+  if (options.calibration == Calibration::kOff) {
     calibrate_field(field, Calibration::kOff);
+  } else {
+    const std::string earlier = early.state("ptycho", fingerprint_of(input, options, session));
+    geometry = geometry_of_run(field, options, session, earlier);
+    if (session.interrupted()) return interrupted_before_start();
   }
   if (wants_tiles(options, field.images.rows, field.images.cols))
-    return recover_in_tiles(input, std::move(field), options, session);
+    return recover_in_tiles(input, std::move(field), options, session, std::move(geometry));
   PtychographyData data = data_of(field);
   field = {};
-  return PtychographyJob(input, std::move(data), options, session).run();
+  return PtychographyJob(input, std::move(data), options, session, std::move(geometry)).run();
 }
 
 }  // namespace
@@ -330,14 +369,14 @@ PtychographyJobResult ptychography(const PtychographyInput& input,
       input,
       read_ptychography_field(input.data, input.setup,
                               {.drop_bad = options.drop_bad, .mask = input.mask}),
-      options, session);
+      options, session, early);
 }
 
 PtychographyJobResult ptychography(PtychographyField field, const PtychographyJobOptions& options,
                                    Session& session) {
   check_settings(options);
   const EarlyFolder early(session);
-  return recover_calibrated({}, std::move(field), options, session);
+  return recover_calibrated({}, std::move(field), options, session, early);
 }
 
 PtychographyJobResult ptychography(const PtychographyData& data,

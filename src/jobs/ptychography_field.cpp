@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "jobs/ptychography_geometry.hpp"
 #include "jobs/ptychography_pictures.hpp"
 #include "jobs/recovery.hpp"
 #include "udv/io/gray_picture.hpp"
@@ -72,8 +73,12 @@ std::vector<std::string> joined_warnings(const FieldRecovery& found) {
 class FieldJob {
  public:
   FieldJob(const PtychographyInput& input, PtychographyField field,
-           const PtychographyJobOptions& options, Session& session)
-      : input_(input), field_(std::move(field)), options_(options), session_(session) {
+           const PtychographyJobOptions& options, Session& session, std::string geometry)
+      : input_(input),
+        field_(std::move(field)),
+        options_(options),
+        session_(session),
+        geometry_(std::move(geometry)) {
     options_.method.seed = session.seed();
     if (options.tile > 0) settings_.tiles.side = options.tile;
     settings_.tiles.overlap = std::min<Index>(settings_.tiles.overlap, settings_.tiles.side / 4);
@@ -93,7 +98,8 @@ class FieldJob {
     Run run(session_, "ptycho", table.config(), table.fingerprint());
     run.info().warnings = field_.warnings;
     note_leds(run.info(), middle_);
-    const Hooks hooks = run.hooks({0, session_.options().time_limit});
+    const Hooks hooks =
+        with_geometry(run.hooks({0, session_.options().time_limit}), geometry_);
     found_ = run.compute(hooks, [&] { return recover_field(field_, settings_, hooks); });
     PtychographyJobResult result;
     BasicRecovery<Complex> recovery = facts();
@@ -224,6 +230,7 @@ class FieldJob {
   PtychographyField field_;
   PtychographyJobOptions options_;
   Session& session_;
+  std::string geometry_;
   FieldOptions settings_;
   TileGrid grid_;
   PtychographyData middle_;
@@ -233,8 +240,9 @@ class FieldJob {
 }  // namespace
 
 PtychographyJobResult recover_in_tiles(const PtychographyInput& input, PtychographyField field,
-                                       const PtychographyJobOptions& options, Session& session) {
-  return FieldJob(input, std::move(field), options, session).run();
+                                       const PtychographyJobOptions& options, Session& session,
+                                       std::string geometry) {
+  return FieldJob(input, std::move(field), options, session, std::move(geometry)).run();
 }
 
 }  // namespace udv::jobs

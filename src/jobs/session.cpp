@@ -117,6 +117,33 @@ EarlyFolder::EarlyFolder(Session& session, const std::string& subfolder,
   if (session.has_folder()) session.early_ = open_folder(session, subfolder, continues);
 }
 
+namespace {
+
+// Everything that decides the numbers of a run.
+std::string whole_fingerprint(const Session& session, const std::string& fingerprint) {
+  return message("seed ", session.seed(), "; ", fingerprint);
+}
+
+// The payload of a checkpoint that belongs to this job with these settings.
+std::string payload_of(const fs::path& path, const std::string& job,
+                       const std::string& fingerprint) {
+  try {
+    Checkpoint checkpoint = checkpoint_from_bytes(io::read_bytes(path));
+    check_belongs(checkpoint, job, fingerprint);
+    return std::move(checkpoint.payload);
+  } catch (const InvalidArgument& error) {
+    throw IoError(message(path.string(), ": ", error.what()));
+  }
+}
+
+}  // namespace
+
+std::string EarlyFolder::state(const std::string& job, const std::string& fingerprint) const {
+  if (!session_.options().resume || !session_.early_) return "";
+  const fs::path path = session_.early_->checkpoint();
+  return fs::exists(path) ? payload_of(path, job, whole_fingerprint(session_, fingerprint)) : "";
+}
+
 EarlyFolder::~EarlyFolder() {
   session_.early_.reset();
 }
@@ -159,7 +186,7 @@ Run::Run(Session& session, std::string job, std::map<std::string, Setting> confi
 Run::Run(Session& session, std::string job, std::map<std::string, Setting> config,
          std::string fingerprint, const std::string& subfolder, const std::string& continues)
     : session_(session),
-      fingerprint_(message("seed ", session.seed(), "; ", fingerprint)),
+      fingerprint_(whole_fingerprint(session, fingerprint)),
       continues_(continues) {
   info_.command = std::move(job);
   info_.config = std::move(config);
@@ -210,13 +237,7 @@ std::string Run::state_to_resume() {
                                 ": no checkpoint found, starting from the beginning");
     return "";
   }
-  try {
-    Checkpoint checkpoint = checkpoint_from_bytes(io::read_bytes(path));
-    check_belongs(checkpoint, info_.command, fingerprint_);
-    return std::move(checkpoint.payload);
-  } catch (const InvalidArgument& error) {
-    throw IoError(message(path.string(), ": ", error.what()));
-  }
+  return payload_of(path, info_.command, fingerprint_);
 }
 
 Hooks Run::hooks(const ProgressTotal& total, const ProgressWords& words) {

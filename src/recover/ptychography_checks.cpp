@@ -24,9 +24,9 @@ constexpr double kWholeLevel = 0.85;  // bright images below it have lost light 
 constexpr double kRimLevel = 0.1, kRimLevelLeast = 0.03, kRimLevelAlone = 0.05;
 constexpr double kOuterNa = 1.2;    // LEDs beyond it are dark for sure
 constexpr double kRimBand = 0.35;   // width of the rim, as a share of the NA
-// Light that passes less than a sample from the edge of the pupil is not modelled well where the
-// sample goes on outside of the images; at most so near, as a share of the NA.
-constexpr double kEdgeBand = 0.05;
+// Light that passes less than so many samples of the spectrum from the edge of the pupil is not
+// modelled well where the sample goes on outside of the images; at most a share of the NA.
+constexpr double kEdgeSamples = 1.5, kEdgeBand = 0.04;
 constexpr double kMostAtEdge = 0.5;     // of the bright images: else they are what there is
 constexpr Index kFewestForEdge = 48;    // pixels a side; of fewer a sample is much of the pupil
 constexpr double kManyWrong = 0.3;  // of the images may not contradict the geometry
@@ -229,8 +229,7 @@ bool on_rim(const Levels& levels, size_t i) {
          levels.level[i] < kWholeLevel;
 }
 
-// Images whose LED is closer to the edge of the pupil than a sample of their spectrum; none where
-// they are many or small.
+// Images whose LED is too close to the edge of the pupil; none where they are many or small.
 std::vector<bool> at_edge(const PtychographyData& data, const Levels& levels,
                           const Optics& optics) {
   const auto side = static_cast<double>(std::min(data.pupil.rows(), data.pupil.cols()));
@@ -238,7 +237,7 @@ std::vector<bool> at_edge(const PtychographyData& data, const Levels& levels,
   std::vector<bool> near(levels.level.size());
   double edge = 0, bright = 0;
   for (size_t i = 0; i < near.size(); ++i) {
-    near[i] = std::abs(levels.na[i] - 1) < std::min(sample, kEdgeBand);
+    near[i] = std::abs(levels.na[i] - 1) < std::min(kEdgeSamples * sample, kEdgeBand);
     if (on_rim(levels, i) || levels.level[i] < kBrightLevel) continue;
     edge += near[i];
     ++bright;

@@ -94,6 +94,9 @@ class UDV_EXPORT EarlyFolder {
   explicit EarlyFolder(Session& session, const std::string& subfolder = "",
                        const std::string& continues = "");
   ~EarlyFolder();
+  /// The state in its checkpoint, which must be of this job with these settings, as the Run gets
+  /// them. Empty where nothing is resumed.
+  std::string state(const std::string& job, const std::string& fingerprint) const;
   EarlyFolder(const EarlyFolder&) = delete;
   EarlyFolder& operator=(const EarlyFolder&) = delete;
 
