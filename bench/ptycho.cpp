@@ -3,8 +3,8 @@
 //
 // usage: bench_ptycho faults [seeds=2] [only=WORD]      error of the sample, fault by fault, and
 // bars
-//          first=0 is the first seed; background=0, gains=0, dynamics=0, hold=0, noise=gaussian leave
-//          these out; oracle=1 knows pupil, gains and backgrounds
+//          first=0 is the first seed; background=0, gains=0, dynamics=0, hold=0, noise=gaussian
+//          leave these out; oracle=1 knows pupil, gains and backgrounds
 //        bench_ptycho geometry [cases=10] [only=WORD]   errors of the geometry found, no fit
 //        bench_ptycho calibrated [cases=10] [only=WORD] the same with fits: error with the geometry
 //          found over that with the right one; first=0 is the first seed

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "core/require.hpp"
 #include "udv/core/options.hpp"
@@ -38,13 +39,41 @@ std::optional<std::pair<double, double>> pair_of(const toml::node& node) {
   return std::pair(*x, *y);
 }
 
+constexpr size_t kLongest = 40;  // characters of a value in a message
+
+// The value in one line, as much of it as a message shows. (toml++ itself counts the characters of
+// lists beforehand, by converting logarithms that are negative to unsigned numbers.)
+void append(const toml::node& node, std::string& text) {
+  if (text.size() > kLongest) return;
+  const char* between = "";
+  if (const toml::array* const list = node.as_array()) {
+    text += "[";
+    for (const toml::node& item : *list) {
+      if (text.size() > kLongest) break;
+      text += std::exchange(between, ",") + std::string(" ");
+      append(item, text);
+    }
+    text += list->empty() ? "]" : " ]";
+  } else if (const toml::table* const table = node.as_table()) {
+    text += "{";
+    for (const auto& [key, value] : *table) {
+      if (text.size() > kLongest) break;
+      text += std::exchange(between, ",") + message(" ", key.str(), " = ");
+      append(value, text);
+    }
+    text += table->empty() ? "}" : " }";
+  } else {
+    std::ostringstream out;
+    node.visit([&](const auto& value) { out << value; });
+    text += out.str();
+  }
+}
+
 }  // namespace
 
 std::string found_text(const toml::node& node) {
-  constexpr size_t kLongest = 40;
-  std::ostringstream out;
-  node.visit([&](const auto& value) { out << value; });
-  std::string text = out.str();
+  std::string text;
+  append(node, text);
   std::replace(text.begin(), text.end(), '\n', ' ');
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
   return text;

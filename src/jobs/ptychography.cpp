@@ -141,8 +141,7 @@ class PtychographyJob {
   }
 
   BasicRecovery<Complex> solve_image(Run& run, PtychographyJobResult& result) {
-    const Hooks hooks =
-        with_geometry(run.hooks(solve_total(options_.method, session_)), geometry_);
+    const Hooks hooks = with_geometry(run.hooks(solve_total(options_.method, session_)), geometry_);
     found_ = run.compute(
         hooks, [&] { return recover_image(split_.used, image_options(options_), hooks); });
     result.pupil = found_.pupil;

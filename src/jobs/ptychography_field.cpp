@@ -98,8 +98,7 @@ class FieldJob {
     Run run(session_, "ptycho", table.config(), table.fingerprint());
     run.info().warnings = field_.warnings;
     note_leds(run.info(), middle_);
-    const Hooks hooks =
-        with_geometry(run.hooks({0, session_.options().time_limit}), geometry_);
+    const Hooks hooks = with_geometry(run.hooks({0, session_.options().time_limit}), geometry_);
     found_ = run.compute(hooks, [&] { return recover_field(field_, settings_, hooks); });
     PtychographyJobResult result;
     BasicRecovery<Complex> recovery = facts();

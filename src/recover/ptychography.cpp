@@ -106,8 +106,8 @@ template <typename Archive>
 void fields(Archive& archive, ImagingState& s) {
   archive(s.fingerprint, s.recorder, s.part, s.has_gradient, s.gradient, s.lifted, s.best);
   archive(s.best_objective, s.candidates, s.winner, s.round, s.has_pupil, s.pupil, s.dark_gain);
-  archive(s.exact, s.gain_change, s.gains, s.backgrounds, s.noise_slope, s.noise_constant,
-          s.offset, s.slow_strength);
+  archive(s.exact, s.gain_change, s.gains, s.backgrounds, s.noise_slope, s.noise_constant, s.offset,
+          s.slow_strength);
 }
 
 std::string option_bytes(PtychographyOptions options, const PtychographyImages& images,
@@ -118,8 +118,8 @@ std::string option_bytes(PtychographyOptions options, const PtychographyImages& 
   Vector<float> weights = images.weights;
   archive(options.refine_pupil, options.pupil_rounds, options.gain_rounds, options.dark_gain,
           options.background, options.led_gains, options.hold_slow_phases, options.dynamics,
-          options.columns,
-          options.dynamics_steps, options.seed, options.noise, dark_images, weights);
+          options.columns, options.dynamics_steps, options.seed, options.noise, dark_images,
+          weights);
   archive(start.pupil, start.exact, start.dark_gain, start.curvature);
   return archive.take();
 }
@@ -392,9 +392,12 @@ class Imaging {
   // Fitted are a / g with weight g^2 and background b / g^2.
   ImageTargets targets_of(const std::vector<Index>& images) const {
     const Index pixels = op_.pixels(), count = static_cast<Index>(images.size());
-    ImageTargets targets{Vector<float>(count * pixels), Vector<float>(count * pixels),
-                         Vector<float>(count),          {},
-                         Vector<float>(count),          {},
+    ImageTargets targets{Vector<float>(count * pixels),
+                         Vector<float>(count * pixels),
+                         Vector<float>(count),
+                         {},
+                         Vector<float>(count),
+                         {},
                          {}};
     for (Index i = 0; i < count; ++i) {
       const Index l = images[static_cast<size_t>(i)];

@@ -22,14 +22,14 @@ constexpr double kBrightLevel = 0.5;  // bright field above it
 constexpr double kWholeLevel = 0.85;  // bright images below it have lost light at the rim
 // Dark images above it have gained some: 2 times the level of LEDs far out, within limits.
 constexpr double kRimLevel = 0.1, kRimLevelLeast = 0.03, kRimLevelAlone = 0.05;
-constexpr double kOuterNa = 1.2;    // LEDs beyond it are dark for sure
-constexpr double kRimBand = 0.35;   // width of the rim, as a share of the NA
+constexpr double kOuterNa = 1.2;   // LEDs beyond it are dark for sure
+constexpr double kRimBand = 0.35;  // width of the rim, as a share of the NA
 // Light that passes less than so many samples of the spectrum from the edge of the pupil is not
 // modelled well where the sample goes on outside of the images; at most a share of the NA.
 constexpr double kEdgeSamples = 1.5, kEdgeBand = 0.04;
-constexpr double kMostAtEdge = 0.5;     // of the bright images: else they are what there is
-constexpr Index kFewestForEdge = 48;    // pixels a side; of fewer a sample is much of the pupil
-constexpr double kManyWrong = 0.3;  // of the images may not contradict the geometry
+constexpr double kMostAtEdge = 0.5;   // of the bright images: else they are what there is
+constexpr Index kFewestForEdge = 48;  // pixels a side; of fewer a sample is much of the pupil
+constexpr double kManyWrong = 0.3;    // of the images may not contradict the geometry
 
 constexpr Index kFewestOnSamples = 3;  // images that tell where LEDs stand
 constexpr Index kFewestSaturated = 10;

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "recover/solver/slow_phases.hpp"
 #include "udv/core/export.hpp"
 #include "udv/recover/operators/imaging.hpp"
-#include "recover/solver/slow_phases.hpp"
 #include "udv/recover/solver/levenberg_marquardt.hpp"
 
 namespace udv {
@@ -30,8 +30,8 @@ UDV_EXPORT double data_norm(const ImageTargets& targets);
 /// noise, and one that sees dark images. J p = sqrt(w) Re(conj(e) W p), e = psi / sqrt(|psi|^2 +
 /// b). A free b_l >= 0 is at its best for every x; J is without the part that a change of b_l
 /// undoes (variable projection; Kaufman, 1975). Where x is shrunk, its real and imaginary parts
-/// times sqrt(lambda) are residuals, too; slow phases that are held are one more. Preconditioner: half of the diagonal of W^* diag(w) W, as
-/// if the phases of e were random.
+/// times sqrt(lambda) are residuals, too; slow phases that are held are one more. Preconditioner:
+/// half of the diagonal of W^* diag(w) W, as if the phases of e were random.
 class UDV_EXPORT AmplitudeModel final : public ResidualModel<std::complex<float>> {
  public:
   using Complex = std::complex<float>;
