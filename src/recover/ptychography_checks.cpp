@@ -31,6 +31,12 @@ constexpr double kMostAtEdge = 0.5;   // of the bright images: else they are wha
 constexpr Index kFewestForEdge = 48;  // pixels a side; of fewer a sample is much of the pupil
 constexpr double kManyWrong = 0.3;    // of the images may not contradict the geometry
 
+// What the darkest images have everywhere: light or counts that all images have. Subtracted between
+// these shares of a bright image: less is a background like any other, more is no constant.
+constexpr double kLeastConstant = 0.03, kMostConstant = 0.4;
+constexpr double kDarkPixels = 0.05, kDarkImages = 0.25;  // quantiles
+constexpr size_t kFewestFarOut = 4;                       // images of LEDs beyond kOuterNa
+
 constexpr Index kFewestOnSamples = 3;  // images that tell where LEDs stand
 constexpr Index kFewestSaturated = 10;
 constexpr double kNearFull = 0.98;
@@ -178,6 +184,7 @@ void drop_masked(PtychographyData& data, bool drop_bad) {
 // Mean intensity of each image used, and its LED.
 struct Levels {
   std::vector<double> level, na;
+  double unit = 0;  // of typical bright images
   double rim = 0;  // dark images above this level have gained light at the rim
 };
 
@@ -196,6 +203,7 @@ Levels levels_of(const PtychographyData& data, double objective_na) {
   if (typical.empty()) return {};
   const double unit = median_of(typical);
   if (!(unit > 0)) return {};
+  found.unit = unit;
   double outer = -1;
   for (size_t i = 0; i < found.level.size(); ++i) {
     found.level[i] /= unit;
@@ -203,6 +211,46 @@ Levels levels_of(const PtychographyData& data, double objective_na) {
   }
   found.rim = outer < 0 ? kRimLevelAlone : std::clamp(2 * outer, kRimLevelLeast, kRimLevel);
   return found;
+}
+
+double quantile(std::vector<double> values, double share) {
+  const auto at =
+      values.begin() + static_cast<Index>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+// An intensity that all images have; 0 where none is seen. An offset of the camera, say: bright
+// images have it as well as dark ones, and there no fit would find it.
+double common_constant(const PtychographyData& data, double objective_na) {
+  const Levels levels = levels_of(data, objective_na);
+  const Index pixels = data.pupil.size();
+  std::vector<double> darkest;
+  for (size_t i = 0; i < levels.level.size(); ++i) {
+    if (levels.na[i] <= kOuterNa) continue;
+    std::vector<double> squares;
+    for (Index k = static_cast<Index>(i) * pixels; k < static_cast<Index>(i + 1) * pixels; ++k)
+      if (data.weights.size() == 0 || data.weights(k) > 0)
+        squares.push_back(std::pow(static_cast<double>(data.amplitudes(k)), 2));
+    if (!squares.empty()) darkest.push_back(quantile(std::move(squares), kDarkPixels));
+  }
+  if (darkest.size() < kFewestFarOut) return 0;
+  const double constant = quantile(std::move(darkest), kDarkImages);
+  const double share = constant / levels.unit;
+  return share > kLeastConstant && share < kMostConstant ? constant : 0;
+}
+
+void subtract_constant(PtychographyData& data, double objective_na) {
+  const double constant = common_constant(data, objective_na);
+  if (constant == 0) return;
+  const double unit = levels_of(data, objective_na).unit;
+  data.amplitudes =
+      (data.amplitudes.array().square() - static_cast<float>(constant)).max(0).sqrt();
+  data.warnings.push_back(message("all images have the intensity ",
+                                  std::round(1000 * constant) / 1000, " everywhere, ",
+                                  std::round(100 * constant / unit),
+                                  " % of a bright one (an offset of the camera, or light that is "
+                                  "not of the LEDs): subtracted"));
 }
 
 // Images that LEDs on samples of the spectrum and LEDs between them would have dark and bright, or
@@ -294,6 +342,7 @@ void detail::check_images(PtychographyData& data, bool drop_bad, const Optics& o
   require(data.weights.size() == 0 ||
               data.amplitudes.cwiseAbs2().cwiseProduct(data.weights).maxCoeff() > 0,
           "no light is left in pixels that are used: all others are saturated, bad or masked");
+  subtract_constant(data, optics.numerical_aperture);
   check_levels(data, drop_bad, optics);
 }
 

@@ -374,6 +374,22 @@ TEST(PtychographyData, LeavesOutImagesWhoseLightPassesAtTheEdgeOfThePupil) {
   EXPECT_EQ(out_at(0.94), "");
 }
 
+TEST(PtychographyData, HasNoOffsetOfTheCamera) {
+  const auto data_with = [](double background) {
+    const auto capture = testing::simulate_capture({.background = background, .counts = 2000}, 0);
+    return ptychography_data(capture.images, capture.nominal,
+                             illuminations(capture.nominal, capture.leds));
+  };
+  const PtychographyData without = data_with(0), with = data_with(0.2);
+  EXPECT_EQ(with.used, without.used);
+  ASSERT_FALSE(with.warnings.empty());
+  EXPECT_NE(with.warnings[0].find("% of a bright one"), std::string::npos) << with.warnings[0];
+  EXPECT_NEAR(with.amplitudes.squaredNorm() / without.amplitudes.squaredNorm(), 1, 0.12);
+  // A little light is a background of dark images.
+  for (const std::string& warning : data_with(0.02).warnings)
+    EXPECT_EQ(warning.find("subtracted"), std::string::npos) << warning;
+}
+
 TEST(HeldOutImages, AreCoveredByTheOthers) {
   const Scene scene;
   const auto held = choose_held_out(scene.op, 6, 1);
