@@ -185,7 +185,7 @@ void drop_masked(PtychographyData& data, bool drop_bad) {
 struct Levels {
   std::vector<double> level, na;
   double unit = 0;  // of typical bright images
-  double rim = 0;  // dark images above this level have gained light at the rim
+  double rim = 0;   // dark images above this level have gained light at the rim
 };
 
 // Shares of what LEDs well inside of the pupil show; empty where there are none.
@@ -244,8 +244,7 @@ void subtract_constant(PtychographyData& data, double objective_na) {
   const double constant = common_constant(data, objective_na);
   if (constant == 0) return;
   const double unit = levels_of(data, objective_na).unit;
-  data.amplitudes =
-      (data.amplitudes.array().square() - static_cast<float>(constant)).max(0).sqrt();
+  data.amplitudes = (data.amplitudes.array().square() - static_cast<float>(constant)).max(0).sqrt();
   data.warnings.push_back(message("all images have the intensity ",
                                   std::round(1000 * constant) / 1000, " everywhere, ",
                                   std::round(100 * constant / unit),
