@@ -159,10 +159,12 @@ TEST_F(TablePreprocessing, NamesLineColumnAndValue) {
             "u.csv:3: column 'a': 'nan' found, a finite number or NA expected");
   EXPECT_EQ(fit("a,z\n1,2\n", options_),
             "u.csv: no column 'y' for the target; its columns are a, z");
-  EXPECT_EQ(fit("a,y\n1,2\n3,1e200\n", options_),
+  TableOptions standard = options_;
+  standard.scaling = standard.target_scaling = "standard";
+  EXPECT_EQ(fit("a,y\n1,2\n3,1e200\n", standard),
             "u.csv: column 'y': numbers that differ by up to 1e150 expected, larger differences "
             "found");
-  EXPECT_EQ(fit("a,y\n-1e308,2\n1e308,3\n", options_),
+  EXPECT_EQ(fit("a,y\n0.5,2\n2.5e200,3\n", standard),
             "u.csv: column 'a': numbers that differ by up to 1e150 expected, larger differences "
             "found");
   TableOptions classes = options_;
