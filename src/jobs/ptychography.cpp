@@ -345,7 +345,10 @@ PtychographyJobResult recover_calibrated(const PtychographyInput& input, Ptychog
   if (options.calibration == Calibration::kOff) {
     calibrate_field(field, Calibration::kOff);
   } else {
-    const std::string earlier = early.state("ptycho", fingerprint_of(input, options, session));
+    const std::string earlier =
+        wants_gradient(options.method)
+            ? ""
+            : early.state("ptycho", fingerprint_of(input, options, session));
     geometry = geometry_of_run(field, options, session, earlier);
     if (session.interrupted()) return interrupted_before_start();
   }
