@@ -29,6 +29,9 @@ constexpr double kRefiningNa = 1.6;      // of LEDs that refine, as a share of t
 constexpr double kRoom = 0.06;           // more distance, for the size of the spectrum
 constexpr double kBetter = 0.97;         // residual that is a reason to look further
 constexpr int kRefiningSteps = 24;
+constexpr double kApertureStep = 0.05;  // share of the setup's NA
+constexpr int kMostApertureSteps = 4;
+constexpr double kBetterAperture = 0.9;  // residual that is a reason to take another NA
 constexpr double kFaintSteps = 3;  // times larger steps where circles do not tell
 
 double shorter(double degrees) {
@@ -281,6 +284,42 @@ void warn_of_aperture(CalibratedOptics& chosen) {
                                     number(seen), ": check the NA and the pixel size"));
 }
 
+// The NA that explains the same images best: on both sides of the setup's, and on from there as long
+// as that is better. Residuals are lowest at the right one, and clearly so.
+void choose_aperture(CalibratedOptics& chosen, const CentralCrop& crop) {
+  const Optics setup = chosen.optics;
+  const CentralCrop part = near_images(crop, setup, kRefiningNa);
+  if (part.images.images < kFewestCompared) return;
+  double best = 1, lowest = 1;
+  const auto is_better = [&](double factor) {
+    Optics optics = setup;
+    optics.numerical_aperture *= std::max(factor, 1.0);
+    if (optics.numerical_aperture >= 1) return false;
+    optics.upsampling = enough_for(part, optics);
+    optics.numerical_aperture = factor * setup.numerical_aperture;
+    const double residual = explained_residual(part, optics);
+    if (residual >= lowest) return false;
+    lowest = residual;
+    best = factor;
+    return true;
+  };
+  is_better(1);
+  const double of_setup = lowest;
+  for (const double step : {-kApertureStep, kApertureStep})
+    for (int i = 1; i <= kMostApertureSteps && is_better(1 + i * step);) ++i;
+  if (lowest > kBetter * of_setup) return;
+  for (const double step : {kApertureStep / 2, kApertureStep / 4}) {
+    const double middle = best;
+    for (const double side : {-step, step}) is_better(middle + side);
+  }
+  if (lowest > kBetterAperture * of_setup) return;
+  chosen.optics.numerical_aperture *= best;
+  chosen.warnings.push_back(message("the setup says an NA of ", number(setup.numerical_aperture),
+                                    "; one of ", number(chosen.optics.numerical_aperture),
+                                    " explains images to ", residual_text(lowest), " instead of ",
+                                    residual_text(of_setup), " and is used"));
+}
+
 // A wrong defocus is a start that no fit of the pupil leaves. Tried are the setup's, the other
 // sign, none at all, and from the best of them on in steps, as long as bright images are explained
 // better.
@@ -333,11 +372,14 @@ CalibratedOptics calibrate(const ImageStack& images, const Optics& setup,
   if (mode == Calibration::kOff) return chosen;
   chosen.geometry = find_led_geometry(images, setup, leds);
   if (!chosen.geometry.is_seen()) chosen.warnings.push_back(unseen_text(images, chosen.geometry));
-  warn_of_aperture(chosen);
   const CentralCrop crop = central_crop_of(images, leds, setup, aids);
   choose_geometry(chosen, crop, mode);
-  // A known pupil has its defocus in it.
-  if (crop.pupil.size() == 0) choose_defocus(chosen, crop);
+  // A known pupil has its NA and its defocus in it.
+  if (crop.pupil.size() == 0) {
+    choose_aperture(chosen, crop);
+    choose_defocus(chosen, crop);
+  }
+  if (chosen.optics.numerical_aperture == setup.numerical_aperture) warn_of_aperture(chosen);
   make_room(chosen, images, setup, leds);
   return chosen;
 }

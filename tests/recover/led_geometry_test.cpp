@@ -57,6 +57,16 @@ TEST(LedGeometry, ShowsAWrongNumericalAperture) {
   EXPECT_NEAR(found.numerical_aperture / right, 1, 0.06);
 }
 
+TEST(LedGeometry, AnApertureThatExplainsImagesBetterIsTaken) {
+  Capture capture = simulate_capture({.aberration = 0.3}, 5);
+  const double right = capture.nominal.numerical_aperture;
+  capture.nominal.numerical_aperture = 1.1 * right;
+  const auto chosen = calibrate(capture.images, capture.nominal, capture.leds, Calibration::kAuto);
+  EXPECT_NEAR(chosen.optics.numerical_aperture / right, 1, 0.03);
+  EXPECT_NE(chosen.warnings[0].find("the setup says an NA of 0.11; one of 0.1"), std::string::npos)
+      << chosen.warnings[0];
+}
+
 TEST(LedGeometry, ImagesInAnotherOrderAreAWarning) {
   const Capture capture = simulate_capture({}, 6);
   std::vector<GridPoint> leds = capture.leds;

@@ -56,8 +56,8 @@ struct CalibratedOptics {
 };
 
 /// Looks for the geometry and, where it differs from the setup's, compares both by short
-/// reconstructions of the middle of the same images; so it does with other defocus than the
-/// setup's, unless the pupil is known. kOff: the setup's at once.
+/// reconstructions of the middle of the same images; so it does with another NA and other defocus
+/// than the setup's, unless the pupil is known. kOff: the setup's at once.
 UDV_EXPORT CalibratedOptics calibrate(const ImageStack& images, const Optics& setup,
                                       const std::vector<GridPoint>& leds, Calibration mode,
                                       const CalibrationAids& aids = {});
