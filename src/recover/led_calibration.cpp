@@ -32,7 +32,7 @@ constexpr int kRefiningSteps = 24;
 constexpr double kApertureStep = 0.05;  // share of the setup's NA
 constexpr int kMostApertureSteps = 4;
 constexpr double kBetterAperture = 0.9;  // residual that is a reason to take another NA
-constexpr double kFaintSteps = 3;  // times larger steps where circles do not tell
+constexpr double kFaintSteps = 3;        // times larger steps where circles do not tell
 
 double shorter(double degrees) {
   return std::remainder(degrees, 360);
@@ -284,8 +284,8 @@ void warn_of_aperture(CalibratedOptics& chosen) {
                                     number(seen), ": check the NA and the pixel size"));
 }
 
-// The NA that explains the same images best: on both sides of the setup's, and on from there as long
-// as that is better. Residuals are lowest at the right one, and clearly so.
+// The NA that explains the same images best: on both sides of the setup's, and on from there as
+// long as that is better. Residuals are lowest at the right one, and clearly so.
 void choose_aperture(CalibratedOptics& chosen, const CentralCrop& crop) {
   const Optics setup = chosen.optics;
   const CentralCrop part = near_images(crop, setup, kRefiningNa);
